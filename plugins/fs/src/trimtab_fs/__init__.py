@@ -1,0 +1,1 @@
+"""trimtab for files: working fs_read, read_file and search tools."""

@@ -1,0 +1,1 @@
+"""trimtab for kb_search: result type, codec, checked citations."""

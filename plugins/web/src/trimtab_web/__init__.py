@@ -1,0 +1,1 @@
+"""trimtab for web_search and web_fetch: result types, codecs, checked citations."""
