@@ -101,14 +101,16 @@ def set_up() -> None:
     if up_to_date(VENV, stamp):
         return
     print(f"setting up {VENV} (Python {sys.version.split()[0]})", flush=True)
-    (VENV / "stamp").unlink(missing_ok=True)
     python = program(VENV, "python")
-    if not python.exists() or outcome(python, "-m", "pip", "--version", capture_output=True).returncode:
-        run(sys.executable, "-m", "venv", "--clear", VENV)
+    pip = [python, "-m", "pip"]
+    if outcome(sys.executable, "-m", "venv", "--clear", VENV, capture_output=True).returncode:
+        # Some systems package ensurepip apart from pip; then the pip beside this Python does.
+        run(sys.executable, "-m", "venv", "--clear", "--without-pip", VENV)
+        pip = [sys.executable, "-m", "pip", "--python", python]
     with tempfile.TemporaryDirectory() as folder:
         only_uv = Path(folder, "uv.txt")
         only_uv.write_text(pinned("uv"))
-        run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", only_uv)
+        run(*pip, "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", only_uv)
     uv("pip", "sync", "--python", python, "--require-hashes", LOCK)
     uv("pip", "install", "--python", python, "--no-deps", "--no-build-isolation", *EDITABLE)
     (VENV / "stamp").write_text(stamp)
