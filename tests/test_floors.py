@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("convert", "lenient", "marker", "measure", "pointer", "telemetry", "tokens"),
     ("budget", "envelope", "focus"),
     ("codecs", "excerpt"),
-    ("blobs", "grep", "policy", "render", "trim"),
+    ("blobs", "grep", "older", "policy", "render", "trim", "trimmed"),
     ("citations", "readback"),
     ("wire",),
     ("compress",),
