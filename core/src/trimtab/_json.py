@@ -1,0 +1,266 @@
+"""The one encoder and the one door for JSON values. Owns msgspec.
+
+`canonical(value)` is every byte that is hashed, stored or sent: exactly what
+`json.dumps(value, ensure_ascii=False, separators=(",", ":"))` writes, except that a lone surrogate is
+spelt as its `\\udXXX` escape, so that the text is always valid UTF-8. msgspec does the work where it writes the
+same bytes; an iterative encoder of ours does it where msgspec differs (floats from 1e16 and under 1e-4, lone
+surrogates, subclasses, nesting near the interpreter's recursion limit).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from json.encoder import encode_basestring, encode_basestring_ascii
+from math import isfinite
+from typing import Literal
+
+import msgspec
+
+from trimtab.errors import UnsupportedOutput
+from trimtab.types import Json
+
+__all__ = ["MAX_DEPTH", "Escape", "blob_id", "canonical", "check", "decode", "escape", "refuse_split_pair", "utf8"]
+
+# Deeper values encode here, but the usual readers (Python's json, browsers' databases) stop near 1,000 levels.
+MAX_DEPTH = 500
+
+# Python's own bound on decimal digits (CVE-2020-10735): such an int cannot be written.
+_INT_BOUND = 10**4300
+
+Escape = Literal["utf8", "ascii"]
+
+# Steps of a path that an error shows before it is abridged.
+_PATH_STEPS = 20
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_encode = msgspec.json.Encoder().encode
+
+
+def utf8(text: str) -> bytes:
+    """The bytes that are hashed and stored: UTF-8, lone surrogates as three bytes each (`surrogatepass`)."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def blob_id(text: str) -> str:
+    """First 32 hex digits of the SHA-256 of the text's UTF-8 (`surrogatepass`)."""
+    return hashlib.sha256(utf8(text)).hexdigest()[:32]
+
+
+def refuse_split_pair(text: str) -> None:
+    """Raises UnsupportedOutput for a string with a surrogate pair as two code points: JSON would merge it."""
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        if _SURROGATE_PAIR.search(text):
+            raise _fault(text) from None
+
+
+def check(value: Json) -> int:
+    """Walk a tool output once; the sum of the lengths of its strings, a lower bound of its canonical length.
+
+    Raises:
+        UnsupportedOutput: something in it is not JSON (bytes, NaN, a tuple, a custom object, a key that is not a
+            string), it contains itself, or it is nested deeper than `MAX_DEPTH`.
+    """
+    return _walk(value)[0]
+
+
+def _walk(value: Json) -> tuple[int, bool]:
+    """Sum of the lengths of all strings, and whether msgspec writes this value's canonical bytes."""
+    chars = 0
+    plain = True
+    stack: list[Iterator[Json]] = [iter((value,))]
+    while stack:
+        for item in stack[-1]:
+            kind = type(item)
+            if kind is str:
+                chars += len(item)
+            elif kind is int or kind is bool or item is None:
+                pass
+            elif isinstance(item, dict):
+                for key in item:
+                    if type(key) is not str:
+                        if not isinstance(key, str):
+                            raise _fault(value)
+                        plain = False
+                    chars += len(key)
+                stack.append(iter(item.values()))
+                break
+            elif isinstance(item, list):
+                stack.append(iter(item))
+                break
+            elif isinstance(item, float):
+                if not isfinite(item):
+                    raise _fault(value)
+                if kind is not float or (item != 0.0 and not 1e-4 <= abs(item) < 1e16):
+                    plain = False
+            elif isinstance(item, str | int):
+                chars += len(item) if isinstance(item, str) else 0
+                plain = False
+            else:
+                raise _fault(value)
+        else:
+            stack.pop()
+        if len(stack) > MAX_DEPTH + 1:
+            raise _fault(value)
+    return chars, plain
+
+
+def canonical(value: Json) -> str:
+    """The canonical JSON text of a value: compact, insertion order, non-ASCII as itself.
+
+    Raises:
+        UnsupportedOutput: as `check`; also a surrogate pair as two code points, which any JSON reader would merge
+            into one, and an int of more than 4,300 digits.
+    """
+    if _walk(value)[1]:
+        try:
+            return _encode(value).decode()
+        except UnicodeEncodeError:
+            pass  # a lone surrogate: spelt as an escape below
+        except (RecursionError, ValueError, OverflowError):
+            pass  # deep, or a huge int: the iterative encoder copes or says where
+    if _SURROGATE_PAIR.search(text := "".join(_pieces(value))):
+        raise _fault(value)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def decode(text: str | bytes) -> Json:
+    """A JSON value from text, as `json.loads` gives it, but by msgspec where that can.
+
+    Raises:
+        ValueError: not JSON.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return json.loads(text)
+
+
+def escape(text: str, how: Escape) -> str:
+    """The text as it stands between the quotes of a JSON string: `utf8` canonical, `ascii` as Python's `json`."""
+    if how == "ascii":
+        return encode_basestring_ascii(text)[1:-1]
+    try:
+        return _encode(text)[1:-1].decode()
+    except UnicodeEncodeError:
+        spelt = encode_basestring(text)[1:-1]
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", spelt)
+
+
+def _pieces(value: Json) -> Iterator[str]:
+    """The canonical text in pieces, without recursion; lone surrogates still as themselves."""
+    # Each frame: an iterator over what is left of a container, and the bracket that closes it.
+    stack: list[tuple[Iterator[Json], str]] = [(iter((value,)), "")]
+    first = True
+    while stack:
+        items, close = stack[-1]
+        for item in items:
+            if not first:
+                yield ","
+            first = False
+            if close == "}":
+                key, item = item
+                yield encode_basestring(str(key)) + ":"
+            if isinstance(item, dict | list):
+                yield "{" if isinstance(item, dict) else "["
+                stack.append((iter(item.items()), "}") if isinstance(item, dict) else (iter(item), "]"))
+                first = True
+                break
+            yield _scalar(item, value)
+        else:
+            stack.pop()
+            yield close
+            first = False
+
+
+def _scalar(item: Json, whole: Json) -> str:
+    if item is None:
+        return "null"
+    if item is True or item is False:
+        return "true" if item else "false"
+    if isinstance(item, str):
+        return encode_basestring(item)
+    if isinstance(item, float):
+        return float.__repr__(item)
+    if abs(item) >= _INT_BOUND:
+        raise _fault(whole)
+    return int.__repr__(item)
+
+
+def _fault(value: Json) -> UnsupportedOutput:
+    """What is wrong with a value that cannot be written, with the place: a second, slow walk."""
+    open_ids: set[int] = set()
+    # Frames: (container, iterator over (step, child)); the path is the steps of all frames.
+    stack: list[tuple[Json, Iterator[tuple[str, Json]]]] = [(None, iter([("$", value)]))]
+    path: list[str] = []
+    while stack:
+        container, children = stack[-1]
+        found = next(children, None)
+        if found is None:
+            open_ids.discard(id(container))
+            stack.pop()
+            if path:
+                path.pop()
+            continue
+        step, item = found
+        if (wrong := _wrong(item, open_ids, len(stack))) is not None:
+            here = [*path, step] if len(path) < _PATH_STEPS else [*path[:_PATH_STEPS], "…", step]
+            return UnsupportedOutput(wrong[0], path="".join(here), fix=wrong[1])
+        if isinstance(item, dict | list):
+            path.append(step)
+            open_ids.add(id(item))
+            stack.append((item, _children(item)))
+    return UnsupportedOutput("not a JSON value", path="$", fix="pass what json.loads would give")
+
+
+def _children(item: Json) -> Iterator[tuple[str, Json]]:
+    if isinstance(item, list):
+        return ((f"[{i}]", child) for i, child in enumerate(item))
+    return (
+        (f".{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key) else f"[{key!r:.80}]", child)
+        if isinstance(key, str)
+        else (f"[{key!r:.80}]", _BadKey(key))
+        for key, child in item.items()
+    )
+
+
+class _BadKey:
+    """Stands for a member whose key is not a string, so that the walk reports it at its place."""
+
+    def __init__(self, key: object) -> None:
+        self.kind = type(key).__name__
+
+
+def _wrong(item: Json, open_ids: set[int], depth: int) -> tuple[str, str] | None:
+    """What is wrong with one node, and what to do about it; None: nothing."""
+    if item is None or isinstance(item, bool):
+        return None
+    if isinstance(item, str):
+        if _SURROGATE_PAIR.search(item):
+            fix = "join them: text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
+            return "a surrogate pair as two code points", fix
+        return None
+    if isinstance(item, int):
+        return ("an int of more than 4,300 digits", "pass it as a string") if abs(item) >= _INT_BOUND else None
+    if isinstance(item, float):
+        return None if isfinite(item) else (f"{item!r} is not JSON", "pass None or a string instead")
+    if isinstance(item, dict | list):
+        if id(item) in open_ids:
+            return "a value that contains itself", "pass a tree: copy the part that repeats"
+        if depth > MAX_DEPTH:
+            return f"nested deeper than {MAX_DEPTH} levels", "flatten it, or pass it as JSON text"
+        return None
+    if isinstance(item, _BadKey):
+        return f"a key of type {item.kind}", "make every key a string"
+    if isinstance(item, bytes | bytearray | memoryview):
+        return f"{type(item).__name__} is not JSON", "decode it to text, or pass base64 in a media block"
+    if isinstance(item, tuple | set | frozenset):
+        return f"{type(item).__name__} is not JSON", "pass list(...)"
+    return f"{type(item).__name__} is not JSON", "pass plain data: dict, list, str, int, float, bool, None"

@@ -1,0 +1,204 @@
+"""From an output to its bulk texts: which codec fits, and where each text stands.
+
+Look-up: the codecs given (policy, then plugins: exact name, then glob), then JSON leaves, then plain text. It falls
+through on None only, and JSON text never falls to plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from attrs import field, frozen
+
+from trimtab._json import escape
+from trimtab.codecs.jsontext import Located, Source, scan
+from trimtab.codecs.leaves import is_leaf, leaves, media
+from trimtab.errors import CodecError, PointerError
+from trimtab.pointer import Path, follow, replace, resolve
+from trimtab.types import Codec, Json
+
+__all__ = ["BulkText", "Found", "find", "splice"]
+
+
+@frozen
+class BulkText:
+    """One bulk text. `path` leads to the string that holds it; without `span` it is that string.
+
+    `span` is where it stands in that string, `esc` how it is spelt there (`raw`: in no way of ours), `source` what
+    stands there when it is spelt `raw`.
+    """
+
+    path: Path
+    text: str = field(repr=False)
+    span: tuple[int, int] | None = None
+    esc: str | None = None
+    source: str | None = field(default=None, repr=False)
+
+    @property
+    def end(self) -> int:
+        return self.span[1] if self.span else 0
+
+
+@frozen
+class Found:
+    """The bulk texts of an output in document order, its media payloads (never moved), and which codec found them."""
+
+    texts: tuple[BulkText, ...]
+    media: tuple[BulkText, ...]
+    codec: str
+
+
+def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]]) -> Found:
+    """The bulk texts of a tool output; `codecs` are tried in order, each with a name for reports.
+
+    Raises:
+        CodecError: a codec raised, or pointed at something that is not a string.
+    """
+    block, source = _json_inside(output)
+    payloads = [BulkText(path, text) for path, text in media(output)]
+    if source is not None:
+        payloads += [_located(block, source, one) for one in _payloads(source)]
+    for name, codec in codecs:
+        for document in _documents(output, block, source):
+            pointed = _ask(tool, codec, document)
+            if pointed is not None:
+                inside = source if source is not None and document is source.value else None
+                texts = _from_pointers(tool, document, pointed, block, inside)
+                if inside is not None and isinstance(output, dict | list):
+                    texts += [one for one in _from_leaves(output) if one.path != block]
+                return _found(output, texts, payloads, name)
+    if isinstance(output, str):
+        texts = [BulkText((), output)] if source is None else _from_source((), source)
+        return Found(tuple(texts), tuple(payloads), "text" if source is None else "json leaves")
+    return Found(tuple(_from_leaves(output)), tuple(payloads), "json leaves")
+
+
+def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
+    """The output with each bulk text replaced by a string that is spelt already. Everything else stays as it is."""
+    whole: dict[Path, str] = {}
+    parts: dict[Path, list[tuple[tuple[int, int], str]]] = {}
+    for bulk, new in changes:
+        if bulk.span is None:
+            whole[bulk.path] = new
+        else:
+            parts.setdefault(bulk.path, []).append((bulk.span, new))
+    for path, spans in parts.items():
+        text = resolve(output, path)
+        pieces: list[str] = []
+        at = 0
+        for (start, end), new in sorted(spans):
+            pieces += (text[at:start], new)
+            at = end
+        whole[path] = "".join([*pieces, text[at:]])
+    return replace(output, whole)
+
+
+def _json_inside(output: Json) -> tuple[Path, Source | None]:
+    """The JSON text that a codec may see decoded: a string output, or the only text block of a content list."""
+    if isinstance(output, str):
+        return (), scan(output)
+    blocks, prefix = (output.get("content"), ("content",)) if isinstance(output, dict) else (output, ())
+    if not isinstance(blocks, list):
+        return (), None
+    paths: list[Path] = [
+        (*prefix, index, "text")
+        for index, block in enumerate(blocks)
+        if isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type", "text") == "text"
+    ]
+    return (paths[0], scan(resolve(output, paths[0]))) if len(paths) == 1 else ((), None)
+
+
+def _documents(output: Json, block: Path, source: Source | None) -> list[Json]:
+    """What a codec is asked about, in order: the output itself, then the JSON inside it."""
+    if source is None:
+        return [output]
+    return [output, source.value] if block else [source.value]
+
+
+def _ask(tool: str, codec: Codec, document: Json) -> list[str] | None:
+    try:
+        pointed = codec(document)
+        return None if pointed is None else list(dict.fromkeys(pointed))
+    except Exception as error:
+        raise CodecError(f"raised {type(error).__name__}: {error!s:.200}", tool=tool) from error
+
+
+def _from_pointers(
+    tool: str, document: Json, pointed: Sequence[str], block: Path, source: Source | None
+) -> list[BulkText]:
+    paths = _followed(tool, document, pointed)
+    if source is None:
+        return [one for path in paths for one in _inside(path, resolve(document, path))]
+    located = [one for path in paths if (one := source.at(path)) is not None]
+    located += [one for one in source.shadowed() if is_leaf(one.text)]
+    return [_located(block, source, one) for one in located]
+
+
+def _followed(tool: str, document: Json, pointed: Sequence[str]) -> Iterator[Path]:
+    for pointer in pointed:
+        try:
+            path = follow(document, pointer)
+        except PointerError as error:
+            raise CodecError(str(error), tool=tool, pointer=str(pointer)[:200]) from error
+        if not isinstance(resolve(document, path), str):
+            raise CodecError("points at something that is not a string", tool=tool, pointer=pointer)
+        yield path
+
+
+def _document_order(output: Json) -> Callable[[BulkText], tuple[list[int], int]]:
+    """A sort key: the order in which a reader of the output meets a bulk text."""
+    ranks: dict[Path, dict[str, int]] = {}
+
+    def key(bulk: BulkText) -> tuple[list[int], int]:
+        order: list[int] = []
+        node = output
+        for depth, step in enumerate(bulk.path):
+            if isinstance(node, dict):
+                table = ranks.setdefault(bulk.path[:depth], {})
+                if not table:
+                    table.update({name: rank for rank, name in enumerate(node)})
+                order.append(table[str(step)])
+            else:
+                order.append(int(step))
+            node = node[step]
+        return order, bulk.end
+
+    return key
+
+
+def _from_leaves(output: Json) -> Iterator[BulkText]:
+    for path, text in leaves(output):
+        yield from _inside(path, text)
+
+
+def _inside(path: Path, text: str) -> list[BulkText]:
+    """A bulk string: the leaves of the JSON that it holds, else itself."""
+    source = scan(text)
+    return [BulkText(path, text)] if source is None else _from_source(path, source)
+
+
+def _from_source(path: Path, source: Source) -> list[BulkText]:
+    """The leaves of a JSON text, also those that a repeated key hides from a decoder (they still reach the prompt)."""
+    payloads = {id(one) for one in _payloads(source)}
+    return [_located(path, source, one) for one in source.strings if is_leaf(one.text) and id(one) not in payloads]
+
+
+def _payloads(source: Source) -> list[Located]:
+    return [one for path, _ in media(source.value) if (one := source.at(path)) is not None]
+
+
+def _located(path: Path, source: Source, one: Located) -> BulkText:
+    """A bulk text inside JSON text, with the spelling that gives its source back exactly."""
+    spelt = source.text[one.start : one.end]
+    span = (one.start, one.end)
+    if spelt == escape(one.text, "utf8"):
+        return BulkText(path, one.text, span, "utf8")
+    if spelt == escape(one.text, "ascii"):
+        return BulkText(path, one.text, span, "ascii")
+    return BulkText(path, one.text, span, "raw", spelt)
+
+
+def _found(output: Json, texts: list[BulkText], payloads: list[BulkText], codec: str) -> Found:
+    kept = {(one.path, one.span) for one in payloads}
+    moved = [one for one in texts if (one.path, one.span) not in kept]
+    return Found(tuple(sorted(moved, key=_document_order(output))), tuple(payloads), codec)

@@ -1,0 +1,200 @@
+"""JSON text as a source that is sliced, never decoded and encoded again.
+
+`scan` reads one JSON array or object the way `json.loads` does (a BOM before it is allowed) and remembers where each
+long string stands between its quotes. It does not recurse, so nesting is bounded by memory only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from json import decoder
+
+from attrs import field, frozen
+
+from trimtab._json import MAX_DEPTH
+from trimtab.errors import PointerError
+from trimtab.marker import MIN_MOVED
+from trimtab.pointer import Path, resolve
+from trimtab.types import Json
+
+__all__ = ["Located", "Source", "elements", "scan"]
+
+_SPACE = re.compile("[ \t\n\r]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Json] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+}
+_WORD = re.compile("true|false|null|NaN|-?Infinity")
+
+# A codec looks at shape, so a number of more digits than Python converts is an infinity to it.
+_INT_DIGITS = 4_000
+
+
+# The C scanner of one string: (text, index after the opening quote, strict) -> (decoded, index after the closing one).
+_scanstring: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
+
+
+@frozen
+class Located:
+    """One string of the source: its decoded text, and `start:end` between its quotes, in code points."""
+
+    path: Path
+    text: str
+    start: int
+    end: int
+
+
+@frozen
+class Source:
+    """A JSON text, its decoded value, and its long strings in the order they stand."""
+
+    text: str
+    value: Json
+    strings: tuple[Located, ...]
+    _by_path: dict[Path, Located] = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        # Of a repeated key the last stays, as in the decoded value.
+        object.__setattr__(self, "_by_path", {one.path: one for one in self.strings})
+
+    def at(self, path: Path) -> Located | None:
+        """The long string that a path of the decoded value stands for; None: a short one.
+
+        Raises:
+            PointerError: what stands there is not a string.
+        """
+        found = resolve(self.value, path)
+        if not isinstance(found, str):
+            raise PointerError("it leads to something that is not a string")
+        one = self._by_path.get(path)
+        return one if one is not None and one.text is found else None
+
+    def shadowed(self) -> list[Located]:
+        """Long strings that no path reaches: their key, or one above it, is repeated later in the same object."""
+        return [one for one in self.strings if not _reached(self.value, one)]
+
+
+def _reached(value: Json, one: Located) -> bool:
+    try:
+        return resolve(value, one.path) is one.text
+    except (KeyError, IndexError, TypeError):
+        return False
+
+
+def scan(text: str) -> Source | None:
+    """The source map of a JSON array or object; None when the text is anything else.
+
+    Accepts what `json.loads` accepts (`NaN` and `Infinity` too, since their text is kept as it is), and a BOM first.
+    Text nested deeper than `MAX_DEPTH` is plain text: no usual reader opens it.
+    """
+    begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    if text[begin : begin + 1] not in ("{", "["):
+        return None
+    strings: list[Located] = []
+    try:
+        value, end = _read(text, begin, strings)
+    except (ValueError, IndexError):
+        return None
+    return Source(text, value, tuple(strings)) if _skip(text, end) == len(text) else None
+
+
+def elements(text: str) -> list[tuple[int, int]]:
+    """Where each element of a JSON array, or each member of an object, stands: `start:end` in code points.
+
+    Raises:
+        ValueError: not a JSON array or object.
+    """
+    begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    spans: list[tuple[int, int]] = []
+    try:
+        _read(text, begin, [], spans)
+    except IndexError:
+        raise ValueError("the JSON text ends early") from None
+    return spans
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _read(text: str, at: int, strings: list[Located], members: list[tuple[int, int]] | None = None) -> tuple[Json, int]:
+    """Read the value at `at` without recursion: the value and where it ends. Raises ValueError, IndexError.
+
+    `strings` gets every long string; `members` the spans of the outermost container's elements.
+    """
+    containers: list[Json] = []
+    steps: list[str | int] = []  # for each open container, the step to the value being read
+    begun = at
+    while True:
+        if text[at] in "{[":
+            value: Json = {} if text[at] == "{" else []
+            close = "}" if text[at] == "{" else "]"
+            at = _skip(text, at + 1)
+            if text[at] != close:
+                containers.append(value)
+                if len(containers) > MAX_DEPTH:
+                    raise ValueError("nested too deep")
+                begun = at if len(containers) == 1 else begun
+                step, at = _step(text, at, value)
+                steps.append(step)
+                continue
+            at += 1
+        else:
+            value, end = _scalar(text, at)
+            if isinstance(value, str) and end - at - 2 >= MIN_MOVED:
+                strings.append(Located(tuple(steps), value, at + 1, end - 1))
+            at = end
+        while True:  # a value is complete: put it into its container, and close what closes here
+            if not containers:
+                return value, at
+            container = containers[-1]
+            if isinstance(container, dict):
+                container[steps[-1]] = value
+            else:
+                container.append(value)
+            if members is not None and len(containers) == 1:
+                members.append((begun, at))
+            at = _skip(text, at)
+            if text[at] == ",":
+                at = _skip(text, at + 1)
+                begun = at if len(containers) == 1 else begun
+                steps[-1], at = _step(text, at, container)
+                break
+            if text[at] != ("}" if isinstance(container, dict) else "]"):
+                raise ValueError("neither a comma nor the end")
+            at += 1
+            value = containers.pop()
+            steps.pop()
+
+
+def _step(text: str, at: int, container: Json) -> tuple[str | int, int]:
+    """The key or index of the member that begins at `at`, and where its value begins."""
+    if isinstance(container, list):
+        return len(container), at
+    if text[at] != '"':
+        raise ValueError("a key must be a string")
+    key, at = _scanstring(text, at + 1, True)
+    at = _skip(text, at)
+    if text[at] != ":":
+        raise ValueError("a colon must follow a key")
+    return key, _skip(text, at + 1)
+
+
+def _scalar(text: str, at: int) -> tuple[Json, int]:
+    if text[at] == '"':
+        value, end = _scanstring(text, at + 1, True)
+        return value, end
+    if found := _NUMBER.match(text, at):
+        spelt = found[0]
+        whole = spelt.lstrip("-").isdigit() and len(spelt) <= _INT_DIGITS
+        return (int(spelt) if whole else float(spelt)), found.end()
+    if found := _WORD.match(text, at):
+        return _WORDS[found[0]], found.end()
+    raise ValueError("no value begins here")

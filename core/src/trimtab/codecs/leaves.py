@@ -1,0 +1,104 @@
+"""JSON leaves: the bulk strings of an output that no codec knows. And media, which is never text.
+
+A leaf is a string of 256 chars or more. One of printable ASCII without white space (a url, a key, a hash, a token) is
+identity, unless it has 2,048 or more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trimtab._json import utf8
+from trimtab.marker import MIN_MOVED
+from trimtab.pointer import Path
+from trimtab.types import Json
+
+__all__ = ["is_leaf", "leaves", "media"]
+
+_IDENTITY_MAX = 2_048
+_SOLID = re.compile("[!-~]+")
+
+_MEDIA_TYPES = frozenset(
+    {"image", "image_url", "input_image", "audio", "input_audio", "video", "input_video", "file", "input_file"}
+    | {"document", "blob", "media"}
+)
+_MIME_KEYS = ("mimeType", "mime_type", "media_type", "mediaType")
+_MEDIA_KEYS = frozenset(
+    {"image_url", "input_audio", "inlineData", "inline_data", "image", "audio", "video", "document"}
+)
+_PAYLOAD_KEYS = frozenset(
+    {"data", "blob", "bytes", "base64", "b64_json", "url", "uri", "source", "file_data", "image_url", "audio", "video"}
+)
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n"
+
+
+def is_leaf(text: str) -> bool:
+    """Whether JSON leaves take this string for bulk text."""
+    if len(text) < MIN_MOVED:
+        return False
+    return len(text) >= _IDENTITY_MAX or _SOLID.fullmatch(text) is None
+
+
+def leaves(value: Json) -> Iterator[tuple[Path, str]]:
+    """Every bulk string of a JSON value in document order, media payloads left out."""
+    return ((path, text) for path, text, payload in _strings(value) if not payload and is_leaf(text))
+
+
+def media(value: Json) -> Iterator[tuple[Path, str]]:
+    """The payloads of media blocks (base64 or `data:` urls of 256 chars or more), in document order.
+
+    A media block is an object with a `type` of image, audio, video, file, document or blob, one that names a MIME type,
+    or what stands under `image_url`, `input_audio`, `inlineData` or a Bedrock `bytes`.
+    """
+    return ((path, text) for path, text, payload in _strings(value) if payload)
+
+
+def _strings(value: Json) -> Iterator[tuple[Path, str, bool]]:
+    """Strings of 256 chars or more, each with its path and whether it is a media payload. Without recursion."""
+    if isinstance(value, str):
+        if len(value) >= MIN_MOVED:
+            yield (), value, False
+        return
+    if not isinstance(value, dict | list):
+        return
+    # Frames: the children left, and whether this container is a media block.
+    stack: list[tuple[Iterator[tuple[str | int, Json]], bool]] = [(_children(value), _is_media(value, None))]
+    path: list[str | int] = []
+    while stack:
+        children, in_media = stack[-1]
+        for step, child in children:
+            if isinstance(child, str):
+                if len(child) >= MIN_MOVED:
+                    yield (*path, step), child, _is_payload(step, child, in_media)
+            elif isinstance(child, dict | list):
+                path.append(step)
+                stack.append((_children(child), _is_media(child, step)))
+                break
+        else:
+            stack.pop()
+            if path:
+                path.pop()
+
+
+def _children(container: Json) -> Iterator[tuple[str | int, Json]]:
+    return iter(container.items()) if isinstance(container, dict) else enumerate(container)
+
+
+def _is_media(container: Json, step: str | int | None) -> bool:
+    if not isinstance(container, dict):
+        return False
+    if step in _MEDIA_KEYS:
+        return True
+    kind = container.get("type")
+    return (isinstance(kind, str) and kind in _MEDIA_TYPES) or any(key in container for key in _MIME_KEYS)
+
+
+def _is_payload(step: str | int, text: str, in_media: bool) -> bool:
+    if step == "bytes" or (in_media and step in _PAYLOAD_KEYS):
+        return text.startswith("data:") or _is_base64(text)
+    return False
+
+
+def _is_base64(text: str) -> bool:
+    return text.isascii() and not utf8(text).translate(None, _BASE64)

@@ -1,0 +1,148 @@
+"""The excerpt of a text: which ranges are shown within a cap, and the string that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from attrs import frozen
+
+from trimtab.excerpt.edges import head_stop, tail_start
+from trimtab.marker import HANDLE_DIGITS, Marker, parse
+from trimtab.measure import Spelling, fit_from_end, fit_from_start, shown
+
+__all__ = ["Cuts", "Excerpt", "bare", "build", "cut", "proves"]
+
+Cuts = tuple[tuple[int, int], ...]
+"""Omitted ranges of a text: 1-based, inclusive, in code points, ascending."""
+
+Ranges = list[tuple[int, int]]
+
+# Passages that answer the focus take at most this share of what a cap leaves beside its first marker.
+_PASSAGE_SHARE = (1, 2)
+
+
+@frozen
+class Excerpt:
+    """What stands in a bulk text's place: the string (not yet spelt), and what it omits."""
+
+    text: str
+    cuts: Cuts
+
+
+def bare(total: int, tool: str | None, blob_id: str) -> Excerpt:
+    """The marker alone: nothing of the text is shown."""
+    marker = Marker(1, total, total, tool, blob_id[:HANDLE_DIGITS])
+    return Excerpt(str(marker), ((1, total),))
+
+
+def build(text: str, cuts: Cuts, tool: str | None, blob_id: str) -> Excerpt:
+    """The excerpt with exactly these ranges omitted, one marker per gap, each on a line of its own."""
+    pieces: list[str] = []
+    at = 0
+    for first, last in cuts:
+        pieces.append(shown(text[at : first - 1]))
+        pieces.append(_line(text, first, last, tool, blob_id))
+        at = last
+    pieces.append(shown(text[at:]))
+    return Excerpt("".join(pieces), cuts)
+
+
+def _line(text: str, first: int, last: int, tool: str | None, blob_id: str) -> str:
+    """The marker of one gap, with a newline on a side only where text stands there that does not bring one."""
+    before = "\n" if first > 1 and text[first - 2] != "\n" else ""
+    after = "\n" if last < len(text) and text[last] != "\n" else ""
+    return f"{before}{Marker(first, last, len(text), tool, blob_id[:HANDLE_DIGITS])}{after}"
+
+
+def cut(
+    text: str,
+    cap: int,
+    spelling: Spelling,
+    tool: str | None,
+    blob_id: str,
+    passages: Callable[[], Iterable[tuple[int, int]]] | None = None,
+) -> Excerpt:
+    """The excerpt that takes at most `cap` chars of `t.text`, markers included.
+
+    Head one third, tail two thirds; passages (ranges that answer the focus, best first) take their part before. A gap
+    not longer than its marker line is shown instead. Where the cap has no room for a marker and some text, or where
+    nothing would be omitted, it is the bare marker.
+    """
+    total = len(text)
+    gap = spelling.length(f"\n{Marker(total, total, total, tool, blob_id[:HANDLE_DIGITS])}\n")  # the most one takes
+    room = cap - gap
+    if room <= 0:
+        return bare(total, tool, blob_id)
+    kept: Ranges = []
+    if passages is not None:
+        kept, room = _take(text, passages(), room, gap, spelling)
+    head = head_stop(text, 0, fit_from_start(text, 0, total, room // 3, spelling))
+    tail = tail_start(text, fit_from_end(text, head, total, room - room // 3, spelling), total)
+
+    def line(first: int, last: int) -> str:
+        return _line(text, first, last, tool, blob_id)
+
+    ranges = _join(text, [(0, head), *kept, (tail, total)], line, spelling)
+    cuts = tuple((left[1] + 1, right[0]) for left, right in pairwise(ranges))
+    if not cuts:
+        return bare(total, tool, blob_id)
+    return build(text, cuts, tool, blob_id)
+
+
+def _take(
+    text: str, passages: Iterable[tuple[int, int]], room: int, gap: int, spelling: Spelling
+) -> tuple[Ranges, int]:
+    """Passages that fit into their share of the room, and the room that is left for head and tail."""
+    share = room * _PASSAGE_SHARE[0] // _PASSAGE_SHARE[1]
+    kept: Ranges = []
+    for start, stop in passages:
+        left = share - gap  # each passage opens one more gap
+        if left <= gap:
+            break
+        fits = fit_from_start(text, start, stop, left, spelling)
+        if fits < stop:
+            if kept:
+                continue
+            fits = head_stop(text, start, fits)
+        if fits <= start:
+            continue
+        cost = spelling.length(shown(text[start:fits])) + gap
+        share -= cost
+        room -= cost
+        kept.append((start, fits))
+    return kept, room
+
+
+def _join(text: str, ranges: Ranges, line: Callable[[int, int], str], spelling: Spelling) -> Ranges:
+    """Ranges in order, overlapping ones merged, and those whose gap is not longer than its marker line."""
+    ordered = sorted(ranges)
+    joined = [ordered[0]]
+    for start, stop in ordered[1:]:
+        last_start, last_stop = joined[-1]
+        if start <= last_stop or _not_worth(text, last_stop, start, line, spelling):
+            joined[-1] = (last_start, max(stop, last_stop))
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _not_worth(text: str, start: int, stop: int, line: Callable[[int, int], str], spelling: Spelling) -> bool:
+    """Whether the text between takes no more than the line that would stand for it."""
+    room = spelling.length(line(start + 1, stop))
+    return stop - start <= room and spelling.length(shown(text[start:stop])) <= room
+
+
+def proves(excerpt: str, text: str, blob_id: str) -> bool:
+    """Whether `excerpt` is exactly a rendering of `text`: its slices, with markers that name it between them."""
+    handle = blob_id[:HANDLE_DIGITS]
+    ours: Sequence[Marker] = [
+        marker for marker in parse(excerpt) if marker.handle == handle and marker.total == len(text)
+    ]
+    at = 0
+    for marker in ours:
+        if not at < marker.first <= marker.last <= len(text):
+            return False
+        at = marker.last
+    cuts = tuple((marker.first, marker.last) for marker in ours)
+    return bool(cuts) and build(text, cuts, ours[0].tool, blob_id).text == excerpt

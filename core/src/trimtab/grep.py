@@ -1,0 +1,122 @@
+"""Searching stored text line by line, within a time limit. Owns regex.
+
+A pattern without special characters is looked for as it is. A regular expression needs the `regex` package, whose
+matching can be stopped: a pattern comes from a model, and Python's own `re` cannot be interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from trimtab.errors import BadPattern, MissingExtra
+from trimtab.types import BlobStore, GrepResult, Match
+
+__all__ = ["MOST_MATCHES", "SECONDS", "grep"]
+
+SECONDS = 2.0
+MOST_MATCHES = 100
+_WINDOW = 400  # chars of a long line that are given around a match
+_READ = 1 << 18  # chars read from the store at a time
+_LONGEST_LINE = 1 << 22  # chars of one line that are searched; the rest of it is searched as the next piece
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
+
+Finder = Callable[[str, float], tuple[int, int] | None]
+
+
+def grep(
+    store: BlobStore,
+    blob_id: str,
+    pattern: str,
+    *,
+    line: int = 1,
+    most: int = MOST_MATCHES,
+    seconds: float = SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> GrepResult:
+    """Lines that match, from 1-based `line` on.
+
+    Stops at `most` matches or after `seconds`; then `stopped` says why and `next_line` where to go on.
+
+    Raises:
+        BadPattern: the pattern is empty or does not compile.
+        MissingExtra: a regular expression, and `regex` is not installed.
+    """
+    find = _finder(pattern)
+    end = clock() + seconds
+    total = store.size(blob_id).lines
+    matches: list[Match] = []
+    stopped: Literal["time", "matches"] | None = None
+    next_line: int | None = None
+    for number, char, text in _pieces(store, blob_id, line):
+        left = end - clock()
+        try:
+            found = find(text, left) if left > 0 else None
+        except TimeoutError:
+            left = 0.0
+            found = None
+        if left <= 0:
+            stopped, next_line = "time", number
+            break
+        if found is None:
+            continue
+        if len(matches) == most:
+            stopped, next_line = "matches", number
+            break
+        matches.append(_match(number, char, text, found))
+    return GrepResult(matches=tuple(matches), total_lines=total, stopped=stopped, next_line=next_line)
+
+
+def _match(number: int, char: int, text: str, found: tuple[int, int]) -> Match:
+    start = max(0, min(found[0] - _WINDOW // 4, len(text) - _WINDOW))
+    return Match(line=number, char=char + found[0], text=text[start : start + _WINDOW])
+
+
+def _finder(pattern: str) -> Finder:
+    if not isinstance(pattern, str) or not pattern:
+        raise BadPattern("the pattern is empty; give a word or a regular expression to look for")
+    if _SPECIAL.search(pattern) is None:
+        return lambda text, _: (at, at + len(pattern)) if (at := text.find(pattern)) >= 0 else None
+    try:
+        import regex
+    except ImportError:
+        raise MissingExtra("searching with a regular expression", extra="trimtab[grep]") from None
+    try:
+        compiled: Any = regex.compile(pattern)
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise BadPattern(f"{pattern!r:.80} is not a regular expression: {error}; escape special characters") from error
+
+    def find(text: str, seconds: float) -> tuple[int, int] | None:
+        found = compiled.search(text, timeout=seconds)
+        return None if found is None else (found.start(), found.end())
+
+    return find
+
+
+def _pieces(store: BlobStore, blob_id: str, line: int) -> Iterator[tuple[int, int, str]]:
+    """Each line from `line` on: its number, the char it begins at, its text without the line end.
+
+    A line longer than `_LONGEST_LINE` comes in pieces of that length.
+    """
+    char = store.line_start(blob_id, max(line, 1))
+    total = store.size(blob_id).chars
+    number = max(line, 1)
+    rest = ""
+    at = char
+    while at <= total:
+        block = store.slice(blob_id, at, at + _READ - 1)
+        at += len(block)
+        lines = (rest + block).split("\n")
+        rest = lines.pop()
+        for one in lines:
+            yield number, char, one[:-1] if one.endswith("\r") else one
+            char += len(one) + 1
+            number += 1
+        if len(rest) > _LONGEST_LINE:
+            yield number, char, rest
+            char += len(rest)
+            rest = ""
+    if rest:
+        yield number, char, rest

@@ -1,0 +1,100 @@
+"""The hooks of trimtab. A plugin is a module (or an object) with some of these functions, marked `@hookimpl`, and an
+entry point in the group `trimtab` that names it.
+
+Hooks run once, when a host loads; the hot path calls what they returned. Each plugin is called alone: one that raises
+is taken out and reported in `host.broken`, the others stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import pluggy
+
+from trimtab.types import BlobStore, Codec, TokenCounter
+
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "PROJECT",
+    "hookimpl",
+    "hookspec",
+    "trimtab_blob_stores",
+    "trimtab_codecs",
+    "trimtab_commands",
+    "trimtab_summarizers",
+    "trimtab_token_counters",
+    "trimtab_wire_protocols",
+]
+
+PROJECT: Final = "trimtab"
+ENTRY_POINT_GROUP: Final = "trimtab"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def trimtab_codecs() -> Iterable[tuple[str, Codec]]:
+    """Codecs for tools: pairs of a tool name, or a glob of names (`mcp__*`), and a codec.
+
+    Called once, at load. Order matters only among a plugin's own globs: of several codecs that fit a tool, exact names
+    come before globs, plugins in the order of their names, a plugin's own pairs in the order given. Raising: the plugin
+    is reported and none of its codecs are used. Example::
+
+        @hookimpl
+        def trimtab_codecs():
+            yield "jira_search", entities("/issues/*/fields/description")
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def trimtab_wire_protocols() -> Iterable[Any]:
+    """Wire protocols: where tool calls, their raw arguments and tool results live, whole and streamed.
+
+    Called once, at load. Each has a `name` that no other may have. Raising: the plugin is reported and taken out.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def trimtab_summarizers() -> Mapping[str, Callable[..., Any]]:
+    """Summarizer backends: a mapping of name to factory; the policy's `summarizer` names one.
+
+    Called once, at load; a factory is called when a fold first needs it. Raising: the plugin is reported and taken out.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def trimtab_blob_stores() -> Mapping[str, Callable[[str], BlobStore]]:
+    """Blob stores: a mapping of URL scheme (without the colon) to a factory that takes the whole URL.
+
+    Called once, at load; the factory only for a host whose store URL has that scheme. Raising: the plugin is reported
+    and taken out. Example::
+
+        @hookimpl
+        def trimtab_blob_stores():
+            return {"redis": RedisStore}
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def trimtab_token_counters() -> Mapping[str, Callable[[], TokenCounter]]:
+    """Token counters: a mapping of name to factory; budgets with `unit="tokens"` name one in `counter`.
+
+    Called once, at load; a factory when a budget first needs it. Raising: the plugin is reported and taken out.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def trimtab_commands() -> Mapping[str, Callable[..., Any]]:
+    """Commands of the command line: a mapping of name to a function whose signature and docstring make the help.
+
+    Called when the command line starts. A name that exists already is reported and not used. Raising: the plugin is
+    reported and taken out.
+    """
+    raise NotImplementedError

@@ -1,0 +1,101 @@
+"""What one host knows, fixed at load: policy, codecs, counters, and which outputs went out whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+
+from attrs import define, field
+
+from trimtab._json import blob_id
+from trimtab.budget import Budget
+from trimtab.discovery import NamedCodec, Registry
+from trimtab.errors import CallerError, PolicyError
+from trimtab.policy import Policy
+from trimtab.trim import prompt_text
+from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
+
+__all__ = ["DEFAULT_OWNER", "Engine", "fingerprint", "holder"]
+
+DEFAULT_OWNER = "default"
+
+
+def holder(owner: Owner | None) -> str:
+    """The owner to hold blobs for. Raises CallerError for `ALL`, which holds nothing, and for an empty one."""
+    if owner is None:
+        return DEFAULT_OWNER
+    if isinstance(owner, Everything):
+        raise CallerError("ALL is for reading: name the conversation or message that holds the texts, as owner=...")
+    if not isinstance(owner, str) or not owner:
+        raise CallerError(f"owner must be a non-empty string, not {owner!r:.80}")
+    return owner
+
+
+def fingerprint(tool: str, output: Json) -> str:
+    """Tells outputs apart for `Engine.went_whole`."""
+    return blob_id(f"{tool}\0{prompt_text(output)}")
+
+
+@define
+class Engine:
+    """Policy, registered parts, token counters made so far, and the outputs that must stay whole."""
+
+    policy: Policy
+    registry: Registry
+    _counters: dict[str, TokenCounter] = field(factory=dict)
+    _whole: set[str] = field(factory=set)
+    _lock: Lock = field(factory=Lock, repr=False)
+
+    def counter(self, budget: Budget) -> TokenCounter:
+        """The counter of a budget, made when first needed. Raises PolicyError for a name nothing registers."""
+        wanted = budget.counter if budget.counter is not None else self.policy.counter
+        if not isinstance(wanted, str):
+            return wanted
+        with self._lock:
+            if wanted not in self._counters:
+                factories = self.registry.token_counters
+                if wanted not in factories:
+                    raise PolicyError(f"unknown token counter {wanted!r}; known: {', '.join(sorted(factories))}")
+                self._counters[wanted] = factories[wanted]()
+            return self._counters[wanted]
+
+    def codecs(self, tool: str) -> list[tuple[str, Codec]]:
+        """Codecs of a tool in the order they are tried, each with a name for reports: the policy's, then plugins'."""
+        own = self.policy.for_tool(tool)
+        registered = self.registry.codecs_for(tool)
+        if own is None:
+            return [_named(one) for one in registered]
+        if (declared := own.declared_codec()) is not None:
+            return [("policy", declared), *(_named(one) for one in registered)]
+        if own.codec is not None:
+            registered = sorted(registered, key=lambda one: one.plugin != own.codec)
+            if not registered or registered[0].plugin != own.codec:
+                raise PolicyError(
+                    f"tools: codec {own.codec!r} is neither `module:name` nor a plugin with a codec for it"
+                )
+        return [_named(one) for one in registered]
+
+    def stay_whole(self, key: str) -> None:
+        """Remember that this output went out whole: it must, from now on, in every request."""
+        with self._lock:
+            self._whole.add(key)
+
+    def went_whole(self, tool: str, output: Json) -> bool:
+        """Whether this output went out whole before, because something failed."""
+        return bool(self._whole) and fingerprint(tool, output) in self._whole
+
+    def describe(self, budget: Budget) -> Mapping[str, Json]:
+        """A budget as data."""
+        counter = self.counter(budget) if budget.unit == "tokens" else None
+        return {
+            "limit": budget.limit,
+            "keep": budget.keep,
+            "unit": budget.unit,
+            "batch": budget.batch,
+            "cap": budget.cap,
+            "counter": None if counter is None else f"{counter.name} {counter.version}",
+        }
+
+
+def _named(one: NamedCodec) -> tuple[str, Codec]:
+    return f"{one.plugin}: {one.pattern}", one.codec

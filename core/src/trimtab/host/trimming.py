@@ -1,0 +1,220 @@
+"""Trimming as steps: check, find the bulk text, prove renderings, cut, store, and only then hand out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import asdict, frozen
+
+from trimtab._json import canonical, check, refuse_split_pair
+from trimtab.budget import Budget, share
+from trimtab.codecs.find import Found, find
+from trimtab.envelope import Envelope, is_row_shaped
+from trimtab.errors import TrimtabError, UnsupportedOutput
+from trimtab.host.engine import Engine, fingerprint, holder
+from trimtab.host.steps import Steps
+from trimtab.telemetry import Recording, log, span
+from trimtab.trim import Trimming, claimed_handles, prompt_text, restored, trim, whole
+from trimtab.trimmed import Trimmed
+from trimtab.types import BlobStore, Call, Json, Owner, TokenCounter
+
+__all__ = ["trim_batch_steps", "trim_steps"]
+
+
+@frozen(kw_only=True)
+class _Prepared:
+    """An output that was cut and not stored yet. Without `trimming.refs` nothing moved."""
+
+    tool: str
+    output: Json
+    budget: Budget
+    counter: TokenCounter
+    trimming: Trimming
+    reads_back: bool = False
+    codec: str = ""
+    focus: str | None = None
+    error: Exception | None = None
+
+
+def trim_steps(engine: Engine, call: Call, budget: Budget | None, owner: Owner | None) -> Steps[Trimmed]:
+    """Trim one output and store what was moved."""
+    held_by = holder(owner)
+    with span("trimtab.trim", {"gen_ai.tool.name": call.tool}) as recording:
+        prepared = yield from _prepare(engine, call, budget, held_by)
+        trimmed = yield from _store(engine, prepared, held_by)
+        _report(recording, trimmed)
+        return trimmed
+
+
+def trim_batch_steps(
+    engine: Engine, calls: Sequence[Call], budget: Budget | None, owner: Owner | None
+) -> Steps[list[Trimmed]]:
+    """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike."""
+    held_by = holder(owner)
+    with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}) as recording:
+        prepared = []
+        for call in calls:
+            prepared.append((yield from _prepare(engine, call, budget, held_by)))
+        counting = [index for index, one in enumerate(prepared) if not one.reads_back]
+        shared = budget or engine.policy.budget()
+        if shared.batch is not None and counting:
+            sizes = [_counted(prepared[index], shared) for index in counting]
+            part = share(sizes, shared.batch, shared.least)
+            for index, size in zip(counting, sizes, strict=True):
+                if part is not None and size > part:
+                    own = prepared[index].budget.shared(part)
+                    prepared[index] = yield from _prepare(engine, calls[index], own, held_by)
+        results = []
+        for one in prepared:
+            trimmed = yield from _store(engine, one, held_by)
+            _report(recording, trimmed)
+            results.append(trimmed)
+        return results
+
+
+def _counted(prepared: _Prepared, budget: Budget) -> int:
+    """What a result counts in its batch: its size after its own budget, in the batch's unit."""
+    text = prompt_text(prepared.trimming.skeleton)
+    return len(text) if budget.unit == "chars" else prepared.counter.count(text)
+
+
+def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> Steps[_Prepared]:
+    """Everything but the store's part; a codec that fails leaves the output whole."""
+    policy = engine.policy
+    tool, arguments = policy.inner_call(call.tool, call.arguments)
+    used = budget or policy.budget(tool)
+    reads_back = policy.is_read_tool(call.tool) or policy.is_read_tool(tool)
+
+    def result(trimming: Trimming, **more: Any) -> _Prepared:
+        return _Prepared(
+            tool=call.tool, output=call.output, budget=used, counter=engine.counter(used), trimming=trimming, **more
+        )
+
+    untouched = Trimming(skeleton=call.output)
+    try:
+        longer = _above(call.output, used, engine.counter(used))
+    except UnsupportedOutput as error:
+        if policy.unsupported == "error":
+            raise
+        return result(untouched, error=error)
+    if engine.went_whole(call.tool, call.output):
+        return result(untouched, reads_back=reads_back)
+    if not reads_back and not (policy.trims() and (longer or used.cap is not None)):
+        return result(untouched)
+    try:
+        found = find(tool, call.output, engine.codecs(tool))
+        if reads_back:
+            return result(whole(call.output, found, policy.reader()), reads_back=True, codec=found.codec)
+        focus = call.focus if call.focus is not None else policy.focus_of(tool, arguments)
+        output, found = yield from _original(tool, call.output, found, engine, owner)
+        trimming = trim(
+            output, found, budget=used, counter=engine.counter(used), reader=policy.reader(), focus=focus or None
+        )
+    except UnsupportedOutput as error:
+        if policy.unsupported == "error":
+            raise
+        return result(untouched, error=error)
+    except TrimtabError as error:
+        return result(untouched, reads_back=reads_back, error=error)
+    if not trimming.refs:
+        trimming = Trimming(skeleton=call.output, over_budget=trimming.over_budget, kept=trimming.kept)
+    return result(trimming, codec=found.codec, focus=focus)
+
+
+def _above(output: Json, budget: Budget, counter: TokenCounter) -> bool:
+    """Whether an output may be above its limit; it is checked on the way, as far as it stays in the prompt."""
+    if isinstance(output, str):
+        above = len(output) > budget.limit if budget.unit == "chars" else counter.count(output) > budget.limit
+        if not above:
+            refuse_split_pair(output)
+        return above
+    if check(output) > budget.limit and budget.unit == "chars":
+        return True
+    text = canonical(output)
+    return (len(text) if budget.unit == "chars" else counter.count(text)) > budget.limit
+
+
+def _original(tool: str, output: Json, found: Found, engine: Engine, owner: str) -> Steps[tuple[Json, Found]]:
+    """The output with the originals in the place of renderings that are proven to be ours."""
+    handles = claimed_handles(found)
+    if not handles:
+        return output, found
+
+    def texts(store: BlobStore) -> dict[str, list[tuple[str, str]]]:
+        ids = store.find(owner, handles)
+        return {handle: [(one, store.get(one)) for one in held] for handle, held in ids.items()}
+
+    original = restored(output, found, (yield texts))
+    return (output, found) if original is output else (original, find(tool, original, engine.codecs(tool)))
+
+
+def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
+    """Store the moved texts, then hand out; a store that fails leaves the output whole, now and later."""
+    error = prepared.error
+    trimming = prepared.trimming
+    if trimming.blobs and error is None:
+        blobs = trimming.blobs
+
+        def put(store: BlobStore) -> None:
+            store.put(blobs, owner=owner)
+
+        try:
+            yield put
+        except Exception as failure:
+            error = failure
+    if error is not None:
+        trimming = Trimming(skeleton=prepared.output)
+        if not isinstance(error, UnsupportedOutput):
+            engine.stay_whole(fingerprint(prepared.tool, prepared.output))
+    value = prepared.output if prepared.reads_back or not trimming.refs else trimming.skeleton
+    return Trimmed(
+        tool=prepared.tool,
+        value=value,
+        row=_row(prepared, trimming),
+        changed=value is not prepared.output and value != prepared.output,
+        over_budget=trimming.over_budget,
+        error=error,
+        explained=_explained(engine, prepared, trimming),
+        output=prepared.output,
+        counter=prepared.counter,
+    )
+
+
+def _row(prepared: _Prepared, trimming: Trimming) -> Json:
+    """The row; an output that looks like one gets a row of its own, so that it is never taken for ours."""
+    if trimming.refs:
+        return Envelope(tool=prepared.tool, skeleton=trimming.skeleton, refs=trimming.refs).to_row()
+    if is_row_shaped(prepared.output):
+        return Envelope(tool=prepared.tool, skeleton=prepared.output).to_row()
+    return prepared.output
+
+
+def _explained(engine: Engine, prepared: _Prepared, trimming: Trimming) -> dict[str, Any]:
+    return {
+        "tool": prepared.tool,
+        "codec": prepared.codec or None,
+        "focus": prepared.focus or None,
+        "budget": engine.describe(prepared.budget),
+        "cap": trimming.cap,
+        "over_budget": trimming.over_budget,
+        "texts": [asdict(one) for one in trimming.kept],
+    }
+
+
+def _report(recording: Recording, trimmed: Trimmed) -> None:
+    """One log record and the span's attributes; a failure is a warning and an error on the span."""
+    if trimmed.error is not None:
+        log.warning("%s: left whole: %s", trimmed.tool, trimmed.error)
+        recording.fail(trimmed.error)
+        return
+    texts = sum(one["why"] in ("excerpt", "marker", "whole") for one in trimmed.explained["texts"])
+    log.debug("%s: %s texts moved, over budget: %s", trimmed.tool, texts, trimmed.over_budget)
+    recording.set(
+        {
+            "trimtab.changed": trimmed.changed,
+            "trimtab.texts_moved": texts,
+            "trimtab.over_budget": trimmed.over_budget,
+            "trimtab.codec": str(trimmed.explained["codec"] or ""),
+        }
+    )

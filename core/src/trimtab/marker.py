@@ -1,0 +1,59 @@
+"""The one line that stands where text was omitted.
+
+`<omitted chars 513-47180 of 48211; full text: fs_read trimtab:3f2a9c1b7d04e5f6>`
+
+Numbers are 1-based, inclusive, in code points of the full text. The handle is the first 16 hex digits of the
+blob id. Without a read-back tool the line ends after the total. Nothing recognises a marker by its looks:
+`parse` only proposes; the excerpt module proves, by building the same string from the stored text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attrs import frozen
+
+__all__ = ["HANDLE_DIGITS", "MARKER_MAX", "MIN_MOVED", "TOOL_NAME", "Marker", "might_hold_marker", "parse"]
+
+HANDLE_DIGITS = 16
+
+# A marker is always shorter than this, and a text shorter than MIN_MOVED is never moved: so a rendering is always
+# shorter than its output, and a bare marker is never moved again.
+MARKER_MAX = 160
+MIN_MOVED = 256
+
+TOOL_NAME = re.compile("[A-Za-z0-9_.-]{1,64}")
+_BEGIN = "<omitted chars "
+_MARKER = re.compile(
+    r"<omitted chars ([1-9][0-9]{0,11})-([1-9][0-9]{0,11}) of ([1-9][0-9]{0,11})"
+    r"(?:; full text: ([A-Za-z0-9_.-]{1,64}) trimtab:([0-9a-f]{16}))?>"
+)
+
+
+@frozen
+class Marker:
+    """What a marker says: omitted chars `first` to `last` of `total`, the tool that reads them, the handle."""
+
+    first: int
+    last: int
+    total: int
+    tool: str | None = None
+    handle: str | None = None
+
+    def __str__(self) -> str:
+        """The line, without newlines around it."""
+        how = f"; full text: {self.tool} trimtab:{self.handle}" if self.tool and self.handle else ""
+        return f"<omitted chars {self.first}-{self.last} of {self.total}{how}>"
+
+
+def might_hold_marker(text: str) -> bool:
+    """Whether it is worth parsing: a fast look, no claim."""
+    return _BEGIN in text
+
+
+def parse(text: str) -> Iterator[Marker]:
+    """Every string in the text that has a marker's shape, in order. A claim, not a fact."""
+    for found in _MARKER.finditer(text):
+        first, last, total, tool, handle = found.groups()
+        yield Marker(int(first), int(last), int(total), tool, handle)

@@ -1,0 +1,349 @@
+"""The one primitive that shortens an output. No I/O: it gives the skeleton, the refs, and the texts to store.
+
+The way: measure every bulk text as it will stand in the prompt, find the cap by water-filling, cut what is above it.
+Nothing else in trimtab cuts text, in any lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from attrs import define, field, frozen
+
+from trimtab._json import blob_id, canonical, refuse_split_pair
+from trimtab.budget import Budget, fill
+from trimtab.codecs.find import BulkText, Found, splice
+from trimtab.envelope import BlobRef
+from trimtab.excerpt.build import Excerpt, bare, cut, proves
+from trimtab.focus import rank
+from trimtab.marker import MARKER_MAX, MIN_MOVED, might_hold_marker, parse
+from trimtab.measure import Spelling, escaped_length
+from trimtab.pointer import resolve, to_pointer
+from trimtab.types import Json, TokenCounter
+
+__all__ = ["Kept", "Trimming", "claimed_handles", "restored", "size", "trim", "whole"]
+
+# Scaling a cap by what a token count was over converges in two or three rounds; this bounds the odd counter.
+_TOKEN_ROUNDS = 8
+
+
+@frozen(kw_only=True)
+class Kept:
+    """What became of one bulk text, for `explain`: `why` is `fits`, `short`, `excerpt`, `marker` or `whole`."""
+
+    key: str
+    span: tuple[int, int] | None
+    total_chars: int
+    why: Literal["fits", "short", "excerpt", "marker", "whole"]
+    cuts: tuple[tuple[int, int], ...] = ()
+    passages: tuple[tuple[int, int], ...] = ()
+
+
+@frozen(kw_only=True)
+class Trimming:
+    """What `trim` gives: the skeleton (the output itself when nothing moved), its refs, the texts by blob id."""
+
+    skeleton: Json = field(repr=False)
+    refs: tuple[BlobRef, ...] = ()
+    blobs: Mapping[str, str] = field(factory=dict, repr=False)
+    over_budget: bool = False
+    cap: int | None = None
+    kept: tuple[Kept, ...] = ()
+
+
+def size(value: Json) -> int:
+    """Code points of a value as it goes into a prompt: of the string itself, or of its canonical JSON."""
+    return len(value) if isinstance(value, str) else len(canonical(value))
+
+
+def prompt_text(value: Json) -> str:
+    """The value as it goes into a prompt."""
+    return value if isinstance(value, str) else canonical(value)
+
+
+@define
+class _Part:
+    """One bulk text with what it takes in the prompt; hash and passages are worked out once, when needed."""
+
+    bulk: BulkText
+    spelling: Spelling
+    length: int
+    """Code points in `t.text` while left alone; where it is above any possible cap, a lower bound."""
+
+    _id: str | None = None
+    _passages: list[tuple[int, int]] | None = None
+
+    @property
+    def id(self) -> str:
+        if self._id is None:
+            self._id = blob_id(self.bulk.text)
+        return self._id
+
+    def passages(self, focus: str) -> list[tuple[int, int]]:
+        if self._passages is None:
+            self._passages = [(one.start, one.end) for one in rank(self.bulk.text, focus)]
+        return self._passages
+
+
+@frozen
+class _Composed:
+    """A skeleton, the excerpts in it by index of their part, and the changes that made it."""
+
+    skeleton: Json
+    excerpts: Mapping[int, Excerpt]
+    changes: Sequence[tuple[BulkText, str]]
+
+
+@frozen
+class _Job:
+    """One output with its parts, ready to be composed at any cap."""
+
+    output: Json
+    parts: Sequence[_Part]
+    media: Sequence[BulkText]
+    reader: str | None
+    focus: str | None
+
+    def frame(self) -> int:
+        """Code points of the output with every movable text and media payload empty."""
+        return size(self._without_media([(part.bulk, "") for part in self.parts if part.length >= MIN_MOVED]))
+
+    def counted(self, composed: _Composed) -> str:
+        """What is counted of a composed skeleton: its prompt text, media payloads empty."""
+        return prompt_text(self._without_media(composed.changes) if self.media else composed.skeleton)
+
+    def _without_media(self, changes: Sequence[tuple[BulkText, str]]) -> Json:
+        return splice(self.output, [*changes, *((one, "") for one in self.media)])
+
+    def compose(self, cap: int | None) -> _Composed:
+        """The skeleton in which each movable text longer than the cap is an excerpt of at most the cap."""
+        if cap is None:
+            return _Composed(self.output, {}, ())
+        bare_only = cap < MARKER_MAX
+        excerpts: dict[int, Excerpt] = {}
+        for index, part in enumerate(self.parts):
+            if part.length >= MIN_MOVED and (bare_only or part.length > cap):
+                excerpts[index] = self._excerpt(part, 0 if bare_only else cap)
+        return self.with_excerpts(excerpts)
+
+    def with_excerpts(self, excerpts: Mapping[int, Excerpt]) -> _Composed:
+        """The skeleton with these excerpts in the place of their texts."""
+        changes = [(self.parts[i].bulk, self.parts[i].spelling.spell(one.text)) for i, one in excerpts.items()]
+        return _Composed(splice(self.output, changes), excerpts, changes)
+
+    def _excerpt(self, part: _Part, cap: int) -> Excerpt:
+        passages = (lambda: part.passages(self.focus or "")) if self.focus else None
+        return cut(part.bulk.text, cap, part.spelling, self.reader, part.id, passages)
+
+
+def trim(
+    output: Json,
+    found: Found,
+    *,
+    budget: Budget,
+    counter: TokenCounter,
+    reader: str | None,
+    focus: str | None = None,
+) -> Trimming:
+    """Shorten an output to its budget.
+
+    Args:
+        output: a JSON value or a string, checked already.
+        found: its bulk texts and media payloads.
+        reader: name of the read-back tool for the markers; None: markers without a handle.
+        focus: what the excerpts should answer, or None.
+
+    Raises:
+        UnsupportedOutput: what would stay in the skeleton cannot be written as JSON.
+    """
+    widest = budget.limit if budget.unit == "chars" else None
+    parts = [_measure(output, bulk, widest) for bulk in found.texts]
+    job = _Job(output, parts, found.media, reader, focus)
+    frame = job.frame()
+    lengths = [part.length for part in parts if part.length >= MIN_MOVED]
+    total = frame + sum(lengths)
+    if budget.unit == "tokens":
+        return _by_tokens(job, budget, counter, frame, lengths)
+    cap = fill(frame, lengths, budget.keep) if total > budget.limit else None
+    composed = job.compose(_least(cap, budget.cap))
+    over = total > budget.limit and len(job.counted(composed)) > budget.keep
+    return _finish(job, composed, _least(cap, budget.cap), over)
+
+
+def _by_tokens(job: _Job, budget: Budget, counter: TokenCounter, frame: int, lengths: Sequence[int]) -> Trimming:
+    """Fill in chars by the output's own ratio, count, scale the cap by what it was over."""
+    text = job.counted(job.compose(None))
+    tokens = counter.count(text)
+    chars = max(len(text), 1)
+    hard = None if budget.cap is None else budget.cap * chars // max(tokens, 1)
+    if tokens <= budget.limit:
+        return _finish(job, job.compose(hard), hard, over_budget=False)
+    filled = fill(frame, lengths, budget.keep * chars // tokens)
+    cap = max(lengths, default=0) if filled is None else filled
+    for _ in range(_TOKEN_ROUNDS):
+        composed = job.compose(_least(cap, hard))
+        count = counter.count(job.counted(composed))
+        if count <= budget.keep:
+            return _finish(job, composed, _least(cap, hard), over_budget=False)
+        if cap < MARKER_MAX:
+            break
+        cap = min(cap - 1, cap * budget.keep // count)
+    composed = job.compose(0)
+    return _finish(job, composed, 0, over_budget=counter.count(job.counted(composed)) > budget.keep)
+
+
+def _least(cap: int | None, hard: int | None) -> int | None:
+    return hard if cap is None else cap if hard is None else min(cap, hard)
+
+
+def _finish(job: _Job, composed: _Composed, cap: int | None, over_budget: bool) -> Trimming:
+    """What was composed, with its refs and texts, and what became of each text."""
+    if isinstance(composed.skeleton, str):
+        refuse_split_pair(composed.skeleton)
+    blobs: dict[str, str] = {}
+    for index in composed.excerpts:
+        part = job.parts[index]
+        blobs[part.id] = part.bulk.text
+        if part.bulk.source is not None:
+            blobs[blob_id(part.bulk.source)] = part.bulk.source
+    spans = _final_spans(job, composed)
+    return Trimming(
+        skeleton=composed.skeleton,
+        refs=tuple(_ref(job.parts[index], excerpt, spans.get(index)) for index, excerpt in composed.excerpts.items()),
+        blobs=blobs,
+        over_budget=over_budget,
+        cap=cap,
+        kept=tuple(_kept(job, index, composed.excerpts.get(index)) for index in range(len(job.parts))),
+    )
+
+
+def whole(output: Json, found: Found, reader: str | None) -> Trimming:
+    """For a read-back tool's output: every text from 256 chars moved, to be put back by `render`.
+
+    The skeleton is for the row; the prompt shows the output itself.
+    """
+    parts = [_Part(bulk, _spelling(output, bulk), len(bulk.text)) for bulk in found.texts]
+    excerpts = {
+        index: bare(len(part.bulk.text), reader, part.id)
+        for index, part in enumerate(parts)
+        if len(part.bulk.text) >= MIN_MOVED
+    }
+    job = _Job(output, parts, (), reader, None)
+    composed = job.with_excerpts(excerpts)
+    spans = _final_spans(job, composed)
+    blobs = {parts[index].id: parts[index].bulk.text for index in excerpts}
+    blobs |= {blob_id(one.source): one.source for i in excerpts if (one := parts[i].bulk).source is not None}
+    return Trimming(
+        skeleton=composed.skeleton,
+        refs=tuple(_ref(parts[i], one, spans.get(i), is_whole=True) for i, one in excerpts.items()),
+        blobs=blobs,
+        kept=tuple(
+            Kept(key=to_pointer(part.bulk.path), span=part.bulk.span, total_chars=len(part.bulk.text), why="whole")
+            for part in parts
+        ),
+    )
+
+
+def claimed_handles(found: Found) -> set[str]:
+    """Handles of markers in bulk texts that may be renderings of ours. Claims: `restored` proves them."""
+    return {handle for one in _claims(found) for handle in _handles(one.text)}
+
+
+def restored(output: Json, found: Found, texts: Mapping[str, Sequence[tuple[str, str]]]) -> Json:
+    """The output with the original in the place of each bulk text that is proven to be its rendering.
+
+    Args:
+        texts: for each handle, the (blob id, text) pairs that the store holds for this owner.
+
+    Gives the same object when nothing is proven.
+    """
+    changes: list[tuple[BulkText, str]] = []
+    for bulk in _claims(found):
+        held = (pair for handle in _handles(bulk.text) for pair in texts.get(handle, ()))
+        original = next((text for stored_id, text in held if proves(bulk.text, text, stored_id)), None)
+        if original is not None:
+            changes.append((bulk, _restored_spelling(output, bulk).spell(original)))
+    return splice(output, changes) if changes else output
+
+
+def _claims(found: Found) -> Iterator[BulkText]:
+    """A bare marker (under 256 chars) stays as it is: nothing of it could be shortened."""
+    return (one for one in found.texts if len(one.text) >= MIN_MOVED and might_hold_marker(one.text))
+
+
+def _handles(text: str) -> list[str]:
+    return list(dict.fromkeys(marker.handle for marker in parse(text) if marker.handle is not None))
+
+
+def _restored_spelling(output: Json, bulk: BulkText) -> Spelling:
+    """How the original was spelt: JSON text that is ASCII throughout was written by an ASCII encoder."""
+    if bulk.span is None:
+        return Spelling(None, False)
+    return Spelling("ascii" if resolve(output, bulk.path).isascii() else "utf8", False)
+
+
+def _spelling(output: Json, bulk: BulkText) -> Spelling:
+    inner: Literal["utf8", "ascii"] | None = None
+    if bulk.span is not None:
+        inner = "ascii" if bulk.esc == "ascii" else "utf8"
+    return Spelling(inner, not isinstance(output, str))
+
+
+def _measure(output: Json, bulk: BulkText, widest: int | None) -> _Part:
+    """The part with its length in the prompt; a text above `widest` needs no exact one, since no cap reaches it."""
+    spelling = _spelling(output, bulk)
+    if bulk.span is None:
+        raw = len(bulk.text)
+        exact = raw if not spelling.outer or (widest is not None and raw > widest) else escaped_length(bulk.text)
+        return _Part(bulk, spelling, exact)
+    start, end = bulk.span
+    if not spelling.outer or (widest is not None and end - start > widest):
+        return _Part(bulk, spelling, end - start)
+    return _Part(bulk, spelling, escaped_length(resolve(output, bulk.path)[start:end]))
+
+
+def _final_spans(job: _Job, composed: _Composed) -> dict[int, tuple[int, int]]:
+    """Where each excerpt inside JSON text stands in the skeleton's string, by index of its part."""
+    spans: dict[int, tuple[int, int]] = {}
+    shift: dict[tuple[str | int, ...], int] = {}
+    for index in sorted(composed.excerpts, key=lambda one: job.parts[one].bulk.span or (0, 0)):
+        part = job.parts[index]
+        if part.bulk.span is None:
+            continue
+        start, end = part.bulk.span
+        moved = shift.get(part.bulk.path, 0)
+        length = len(part.spelling.spell(composed.excerpts[index].text))
+        spans[index] = (start + moved, start + moved + length)
+        shift[part.bulk.path] = moved + length - (end - start)
+    return spans
+
+
+def _ref(part: _Part, excerpt: Excerpt, span: tuple[int, int] | None, *, is_whole: bool = False) -> BlobRef:
+    return BlobRef(
+        key=to_pointer(part.bulk.path),
+        blob_id=part.id,
+        total_chars=len(part.bulk.text),
+        cuts=excerpt.cuts,
+        span=span,
+        esc=part.bulk.esc,
+        source_id=None if part.bulk.source is None else blob_id(part.bulk.source),
+        whole=is_whole,
+    )
+
+
+def _kept(job: _Job, index: int, excerpt: Excerpt | None) -> Kept:
+    part = job.parts[index]
+    why: Literal["fits", "short", "excerpt", "marker"]
+    if excerpt is None:
+        why = "fits" if part.length >= MIN_MOVED else "short"
+    else:
+        why = "marker" if excerpt.cuts == ((1, len(part.bulk.text)),) else "excerpt"
+    return Kept(
+        key=to_pointer(part.bulk.path),
+        span=part.bulk.span,
+        total_chars=len(part.bulk.text),
+        why=why,
+        cuts=() if excerpt is None else excerpt.cuts,
+        passages=tuple(part.passages(job.focus)) if why == "excerpt" and job.focus else (),
+    )

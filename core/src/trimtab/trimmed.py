@@ -1,0 +1,85 @@
+"""What `host.trim` gives back."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from attrs import field, frozen
+
+from trimtab._json import canonical
+from trimtab.types import Json, TokenCounter
+
+__all__ = ["Sizes", "Trimmed"]
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else canonical(value)
+
+
+@frozen(kw_only=True)
+class Sizes:
+    """Sizes of the output (`before`) and of `t.value` (`after`) as they go into a prompt. Worked out when asked."""
+
+    _output: Json = field(repr=False)
+    _value: Json = field(repr=False)
+    _counter: TokenCounter = field(repr=False)
+
+    @cached_property
+    def before(self) -> int:
+        """Chars (code points) of the output."""
+        return len(_text(self._output))
+
+    @cached_property
+    def after(self) -> int:
+        """Chars (code points) of `t.text`."""
+        return len(_text(self._value))
+
+    @cached_property
+    def tokens_before(self) -> int:
+        """Tokens of the output, by the budget's counter."""
+        return self._counter.count(_text(self._output))
+
+    @cached_property
+    def tokens_after(self) -> int:
+        """Tokens of `t.text`, by the budget's counter."""
+        return self._counter.count(_text(self._value))
+
+
+@frozen(kw_only=True)
+class Trimmed:
+    """A tool output, trimmed or left alone.
+
+    Attributes:
+        tool: the tool's name.
+        value: for the prompt; same JSON type as the output.
+        row: for the database; the output itself when nothing moved.
+        changed: whether `value` differs from the output.
+        over_budget: everything that can move is down to its bare marker, and it is still above `keep`.
+        error: why the output was left whole although it is above its budget (a codec or the store failed), or None.
+    """
+
+    tool: str
+    value: Json = field(repr=False)
+    row: Json = field(repr=False)
+    changed: bool = False
+    over_budget: bool = False
+    error: Exception | None = None
+    explained: dict[str, Any] = field(factory=dict, repr=False)
+    _output: Json = field(repr=False)
+    _counter: TokenCounter = field(repr=False)
+
+    @cached_property
+    def text(self) -> str:
+        """`value` as it goes into a prompt: the string itself, or canonical JSON."""
+        return _text(self.value)
+
+    @cached_property
+    def row_text(self) -> str:
+        """`row` as JSON, always (a string is quoted): `json.loads(t.row_text) == t.row`. For text or json columns."""
+        return canonical(self.row)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Sizes before and after, in chars and tokens."""
+        return Sizes(output=self._output, value=self.value, counter=self._counter)
