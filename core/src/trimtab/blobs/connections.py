@@ -38,6 +38,9 @@ _SCHEMA = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
+# Bytes of the least SQLite file, https://www.sqlite.org/fileformat.html#the_database_header
+_HEADER = 512
+
 # Connections kept for the next transaction; more are opened when more threads work at once.
 _IDLE = 8
 
@@ -190,9 +193,10 @@ class Database:
                 f"store {self.path} has schema {version}, this release of trimtab has {SCHEMA_VERSION}; "
                 "install the release that wrote it, nothing was changed"
             )
-        if application or version or tables:
+        # SQLite takes a file shorter than its header for a new database.
+        if application or version or tables or 0 < os.path.getsize(self.path) < _HEADER:
             raise StoreUnavailable(
-                f"{self.path} is the database of another program; give the store a file of its own, nothing was changed"
+                f"{self.path} is another program's file; give the store a file of its own, nothing was changed"
             )
         return False
 
