@@ -22,7 +22,18 @@ import msgspec
 from trimtab.errors import UnsupportedOutput
 from trimtab.types import Json
 
-__all__ = ["MAX_DEPTH", "Escape", "blob_id", "canonical", "check", "decode", "escape", "refuse_split_pair", "utf8"]
+__all__ = [
+    "MAX_DEPTH",
+    "Escape",
+    "blob_id",
+    "canonical",
+    "check",
+    "decode",
+    "decode_string",
+    "escape",
+    "refuse_split_pair",
+    "utf8",
+]
 
 # Deeper values encode here, but the usual readers (Python's json, browsers' databases) stop near 1,000 levels.
 MAX_DEPTH = 500
@@ -38,6 +49,7 @@ _PATH_STEPS = 20
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _encode = msgspec.json.Encoder().encode
+_decode_string = msgspec.json.Decoder(str).decode
 
 
 def utf8(text: str) -> bytes:
@@ -61,18 +73,16 @@ def refuse_split_pair(text: str) -> None:
             raise _fault(text) from None
 
 
-def check(value: Json) -> int:
-    """Walk a tool output once; the sum of the lengths of its strings, a lower bound of its canonical length.
+def check(value: Json) -> tuple[int, bool]:
+    """Walk a tool output once.
+
+    Gives the sum of the lengths of its strings, a lower bound of its canonical length; and whether the value is plain:
+    then `canonical(value, plain=True)` need not look again, also after strings in it were replaced.
 
     Raises:
         UnsupportedOutput: something in it is not JSON (bytes, NaN, a tuple, a custom object, a key that is not a
             string), it contains itself, or it is nested deeper than `MAX_DEPTH`.
     """
-    return _walk(value)[0]
-
-
-def _walk(value: Json) -> tuple[int, bool]:
-    """Sum of the lengths of all strings, and whether msgspec writes this value's canonical bytes."""
     chars = 0
     plain = True
     stack: list[Iterator[Json]] = [iter((value,))]
@@ -112,14 +122,14 @@ def _walk(value: Json) -> tuple[int, bool]:
     return chars, plain
 
 
-def canonical(value: Json) -> str:
+def canonical(value: Json, *, plain: bool = False) -> str:
     """The canonical JSON text of a value: compact, insertion order, non-ASCII as itself.
 
     Raises:
         UnsupportedOutput: as `check`; also a surrogate pair as two code points, which any JSON reader would merge
             into one, and an int of more than 4,300 digits.
     """
-    if _walk(value)[1]:
+    if plain or check(value)[1]:
         try:
             return _encode(value).decode()
         except UnicodeEncodeError:
@@ -141,6 +151,21 @@ def decode(text: str | bytes) -> Json:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return json.loads(text)
+
+
+def decode_string(quoted: str) -> str:
+    """The text of a JSON string, from its quotes on, as `json.loads` gives it.
+
+    Raises:
+        ValueError: not a JSON string.
+    """
+    try:
+        return _decode_string(quoted)
+    except (msgspec.MsgspecError, UnicodeError):  # a lone surrogate, or malformed
+        text = json.loads(quoted)
+        if not isinstance(text, str):
+            raise ValueError("not a JSON string") from None
+        return text
 
 
 def escape(text: str, how: Escape) -> str:

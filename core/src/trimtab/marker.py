@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-__all__ = ["HANDLE_DIGITS", "MARKER_MAX", "MIN_MOVED", "TOOL_NAME", "Marker", "might_hold_marker", "parse"]
+__all__ = ["HANDLE_DIGITS", "MARKER_MAX", "MIN_MOVED", "TOOL_NAME", "Marker", "line", "might_hold_marker", "parse"]
 
 HANDLE_DIGITS = 16
 
@@ -24,7 +24,6 @@ MARKER_MAX = 160
 MIN_MOVED = 256
 
 TOOL_NAME = re.compile("[A-Za-z0-9_.-]{1,64}")
-_BEGIN = "<omitted chars "
 _MARKER = re.compile(
     r"<omitted chars ([1-9][0-9]{0,11})-([1-9][0-9]{0,11}) of ([1-9][0-9]{0,11})"
     r"(?:; full text: ([A-Za-z0-9_.-]{1,64}) trimtab:([0-9a-f]{16}))?>"
@@ -41,15 +40,16 @@ class Marker:
     tool: str | None = None
     handle: str | None = None
 
-    def __str__(self) -> str:
-        """The line, without newlines around it."""
-        how = f"; full text: {self.tool} trimtab:{self.handle}" if self.tool and self.handle else ""
-        return f"<omitted chars {self.first}-{self.last} of {self.total}{how}>"
+
+def line(first: int, last: int, total: int, tool: str | None = None, blob_id: str = "") -> str:
+    """The marker for omitted chars `first` to `last` of `total`, without newlines around it; always under 160 chars."""
+    how = f"; full text: {tool} trimtab:{blob_id[:HANDLE_DIGITS]}" if tool else ""
+    return f"<omitted chars {first}-{last} of {total}{how}>"
 
 
-def might_hold_marker(text: str) -> bool:
-    """Whether it is worth parsing: a fast look, no claim."""
-    return _BEGIN in text
+def might_hold_marker(text: str, tool: str) -> bool:
+    """Whether markers with this read-back tool may stand in the text: a fast look, no claim."""
+    return f"; full text: {tool} trimtab:" in text
 
 
 def parse(text: str) -> Iterator[Marker]:

@@ -8,6 +8,7 @@ spelling of that text (`utf8` or `ascii`).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from attrs import frozen
 
@@ -15,12 +16,20 @@ from trimtab._json import Escape, escape
 
 __all__ = ["Spelling", "escaped_length", "fit_from_end", "fit_from_start", "shown"]
 
-_UNSHOWABLE = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def shown(text: str) -> str:
     """The text as an excerpt shows it: NUL and lone surrogates as U+FFFD (one for one)."""
-    return _UNSHOWABLE.sub("\ufffd", text)
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def escaped_length(text: str) -> int:
@@ -35,6 +44,11 @@ class Spelling:
     inner: Escape | None
     outer: bool
 
+    @property
+    def newline(self) -> int:
+        """Code points that a newline takes in `t.text`."""
+        return 1 + (self.inner is not None) + self.outer
+
     def spell(self, text: str) -> str:
         """The text as it stands in the skeleton's string."""
         return text if self.inner is None else escape(text, self.inner)
@@ -47,27 +61,35 @@ class Spelling:
 
 def fit_from_start(text: str, start: int, end: int, room: int, spelling: Spelling) -> int:
     """Largest `stop` in `start..end` such that `text[start:stop]`, as shown, takes at most `room`."""
-    low, high = start, min(end, start + max(room, 0))
-    if spelling.length(shown(text[start:high])) <= room:
-        return high
-    while low < high - 1:  # the piece to `low` fits, the piece to `high` does not
-        middle = (low + high) // 2
-        if spelling.length(shown(text[start:middle])) <= room:
-            low = middle
-        else:
-            high = middle
-    return low
+    piece = shown(text[start : min(end, start + max(room, 0))])
+    return start + _most(len(piece), room, lambda count: spelling.length(piece[:count]))
 
 
 def fit_from_end(text: str, start: int, end: int, room: int, spelling: Spelling) -> int:
     """Smallest `first` in `start..end` such that `text[first:end]`, as shown, takes at most `room`."""
-    low, high = max(start, end - max(room, 0)), end
-    if spelling.length(shown(text[low:end])) <= room:
-        return low
-    while low < high - 1:  # the piece from `high` fits, the piece from `low` does not
+    piece = shown(text[max(start, end - max(room, 0)) : end])
+    return end - _most(len(piece), room, lambda count: spelling.length(piece[len(piece) - count :]))
+
+
+def _most(count: int, room: int, length: Callable[[int], int]) -> int:
+    """The largest number up to `count` of which `length` is at most `room`; `length` never falls, and is 0 for 0.
+
+    Halving, and every second step a guess by proportion, which is right at once where escapes are spread evenly.
+    """
+    taken = length(count)
+    if taken <= room:
+        return count
+    low, low_taken, high, high_taken = 0, 0, count, taken  # `low` fits, `high` does not
+    guess = True
+    while low < high - 1:
         middle = (low + high) // 2
-        if spelling.length(shown(text[middle:end])) <= room:
-            high = middle
+        if guess:
+            middle = low + (room - low_taken) * (high - low) // (high_taken - low_taken)
+            middle = min(max(middle, low + 1), high - 1)
+        guess = not guess
+        taken = length(middle)
+        if taken <= room:
+            low, low_taken = middle, taken
         else:
-            low = middle
-    return high
+            high, high_taken = middle, taken
+    return low

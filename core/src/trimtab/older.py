@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from trimtab.envelope import ROW_KEY, is_row_shaped
 from trimtab.errors import LostBlob
-from trimtab.marker import Marker
+from trimtab.marker import line
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
@@ -46,7 +46,7 @@ class OldBlob:
             return self.head + self.tail
         before = "\n" if self.head and not self.head.endswith("\n") else ""
         after = "\n" if self.tail and not self.tail.startswith("\n") else ""
-        return f"{self.head}{before}{Marker(first, last, self.total)}{after}{self.tail}"
+        return f"{self.head}{before}{line(first, last, self.total)}{after}{self.tail}"
 
 
 @frozen(kw_only=True)

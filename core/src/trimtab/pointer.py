@@ -22,10 +22,17 @@ Path: TypeAlias = tuple[str | int, ...]
 
 def to_pointer(path: Path) -> str:
     """The RFC 6901 spelling of a path; `""` is the whole value."""
-    return "".join(f"/{jsonpointer.escape(str(step))}" for step in path)
+    return "".join([f"/{_escape(step)}" for step in path])
+
+
+def _escape(step: str | int) -> str:
+    spelt = str(step)
+    return jsonpointer.escape(spelt) if "~" in spelt or "/" in spelt else spelt
 
 
 def _segments(pointer: str) -> list[str]:
+    if isinstance(pointer, str) and pointer.startswith("/") and "~" not in pointer:
+        return pointer.split("/")[1:]  # no escapes: what the library would give, in a tenth of the time
     try:
         return list(jsonpointer.JsonPointer(pointer).parts)
     except (jsonpointer.JsonPointerException, TypeError) as error:

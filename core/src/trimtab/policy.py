@@ -142,13 +142,18 @@ def _mcp(value: object) -> McpPolicy:
     return built
 
 
-def _tables(place: str, kind: type) -> Any:
-    def convert(value: object) -> Mapping[str, Any]:
-        if not isinstance(value, Mapping):
-            raise PolicyError(f"{place}: expected tables, not {value!r:.80}")
-        return {str(name): _build(kind, one, f"{place}.{name}") for name, one in value.items()}
+def _tables(kind: type, value: object, place: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise PolicyError(f"{place}: expected tables, not {value!r:.80}")
+    return {str(name): _build(kind, one, f"{place}.{name}") for name, one in value.items()}
 
-    return convert
+
+def _tools(value: object) -> Mapping[str, ToolPolicy]:
+    return _tables(ToolPolicy, value, "tools")
+
+
+def _meta(value: object) -> Mapping[str, MetaTool]:
+    return _tables(MetaTool, value, "meta")
 
 
 @frozen(kw_only=True)
@@ -184,8 +189,8 @@ class Policy:
     without_read_back: Literal["whole", "trim"] = field(default="whole", validator=_one_of("whole", "trim"))
     unsupported: Literal["error", "whole"] = field(default="error", validator=_one_of("error", "whole"))
     summarizer: str | None = field(default=None, validator=_kind(str, optional=True))
-    tools: Mapping[str, ToolPolicy] = field(factory=dict, converter=_tables("tools", ToolPolicy))
-    meta: Mapping[str, MetaTool] = field(factory=dict, converter=_tables("meta", MetaTool))
+    tools: Mapping[str, ToolPolicy] = field(factory=dict, converter=_tools)
+    meta: Mapping[str, MetaTool] = field(factory=dict, converter=_meta)
     plugins: PluginPolicy = field(factory=PluginPolicy, converter=_plugins)
     mcp: McpPolicy = field(factory=McpPolicy, converter=_mcp)
 

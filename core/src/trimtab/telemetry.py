@@ -57,6 +57,8 @@ def _tracer() -> Any | None:
         from opentelemetry import trace
     except ImportError:
         return None
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return None  # the application has set up no tracing
     return trace.get_tracer("trimtab")
 
 

@@ -6,7 +6,8 @@ Nothing else in trimtab cuts text, in any lane.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from attrs import define, field, frozen
@@ -22,7 +23,7 @@ from trimtab.measure import Spelling, escaped_length
 from trimtab.pointer import resolve, to_pointer
 from trimtab.types import Json, TokenCounter
 
-__all__ = ["Kept", "Trimming", "claimed_handles", "restored", "size", "trim", "whole"]
+__all__ = ["Kept", "Trimming", "claimed_handles", "prompt_text", "restored", "trim", "whole"]
 
 # Scaling a cap by what a token count was over converges in two or three rounds; this bounds the odd counter.
 _TOKEN_ROUNDS = 8
@@ -49,17 +50,17 @@ class Trimming:
     blobs: Mapping[str, str] = field(factory=dict, repr=False)
     over_budget: bool = False
     cap: int | None = None
-    kept: tuple[Kept, ...] = ()
+    _kept: Callable[[], tuple[Kept, ...]] = field(default=tuple, repr=False, eq=False)
+
+    @cached_property
+    def kept(self) -> tuple[Kept, ...]:
+        """What became of each bulk text; worked out when asked."""
+        return self._kept()
 
 
-def size(value: Json) -> int:
-    """Code points of a value as it goes into a prompt: of the string itself, or of its canonical JSON."""
-    return len(value) if isinstance(value, str) else len(canonical(value))
-
-
-def prompt_text(value: Json) -> str:
-    """The value as it goes into a prompt."""
-    return value if isinstance(value, str) else canonical(value)
+def prompt_text(value: Json, *, plain: bool = False) -> str:
+    """The value as it goes into a prompt: the string itself, or its canonical JSON."""
+    return value if isinstance(value, str) else canonical(value, plain=plain)
 
 
 @define
@@ -104,14 +105,21 @@ class _Job:
     media: Sequence[BulkText]
     reader: str | None
     focus: str | None
+    plain: bool = False
 
     def frame(self) -> int:
         """Code points of the output with every movable text and media payload empty."""
-        return size(self._without_media([(part.bulk, "") for part in self.parts if part.length >= MIN_MOVED]))
+        empty = self._without_media([(part.bulk, "") for part in self.parts if part.length >= MIN_MOVED])
+        return len(prompt_text(empty, plain=self.plain))
+
+    def lengths(self) -> list[int]:
+        """What each movable text takes while left alone."""
+        return [part.length for part in self.parts if part.length >= MIN_MOVED]
 
     def counted(self, composed: _Composed) -> str:
         """What is counted of a composed skeleton: its prompt text, media payloads empty."""
-        return prompt_text(self._without_media(composed.changes) if self.media else composed.skeleton)
+        counted = self._without_media(composed.changes) if self.media else composed.skeleton
+        return prompt_text(counted, plain=self.plain)
 
     def _without_media(self, changes: Sequence[tuple[BulkText, str]]) -> Json:
         return splice(self.output, [*changes, *((one, "") for one in self.media)])
@@ -145,6 +153,7 @@ def trim(
     counter: TokenCounter,
     reader: str | None,
     focus: str | None = None,
+    plain: bool = False,
 ) -> Trimming:
     """Shorten an output to its budget.
 
@@ -153,15 +162,18 @@ def trim(
         found: its bulk texts and media payloads.
         reader: name of the read-back tool for the markers; None: markers without a handle.
         focus: what the excerpts should answer, or None.
+        plain: what `check` said of the output.
 
     Raises:
         UnsupportedOutput: what would stay in the skeleton cannot be written as JSON.
     """
-    widest = budget.limit if budget.unit == "chars" else None
-    parts = [_measure(output, bulk, widest) for bulk in found.texts]
-    job = _Job(output, parts, found.media, reader, focus)
+    # A text longer than any cap needs no exact length, as long as the sum is above the limit without it.
+    widest = max(budget.keep, budget.cap or 0) if budget.unit == "chars" else None
+    job = _Job(output, [_measure(output, bulk, widest) for bulk in found.texts], found.media, reader, focus, plain)
     frame = job.frame()
-    lengths = [part.length for part in parts if part.length >= MIN_MOVED]
+    if widest is not None and frame + sum(job.lengths()) <= budget.limit:
+        job = _Job(output, [_measure(output, bulk, None) for bulk in found.texts], found.media, reader, focus, plain)
+    lengths = job.lengths()
     total = frame + sum(lengths)
     if budget.unit == "tokens":
         return _by_tokens(job, budget, counter, frame, lengths)
@@ -214,7 +226,7 @@ def _finish(job: _Job, composed: _Composed, cap: int | None, over_budget: bool) 
         blobs=blobs,
         over_budget=over_budget,
         cap=cap,
-        kept=tuple(_kept(job, index, composed.excerpts.get(index)) for index in range(len(job.parts))),
+        kept=lambda: tuple(_kept(job, index, composed.excerpts.get(index)) for index in range(len(job.parts))),
     )
 
 
@@ -238,19 +250,16 @@ def whole(output: Json, found: Found, reader: str | None) -> Trimming:
         skeleton=composed.skeleton,
         refs=tuple(_ref(parts[i], one, spans.get(i), is_whole=True) for i, one in excerpts.items()),
         blobs=blobs,
-        kept=tuple(
-            Kept(key=to_pointer(part.bulk.path), span=part.bulk.span, total_chars=len(part.bulk.text), why="whole")
-            for part in parts
-        ),
+        kept=lambda: tuple(_kept(job, index, excerpts.get(index), is_whole=True) for index in range(len(parts))),
     )
 
 
-def claimed_handles(found: Found) -> set[str]:
+def claimed_handles(found: Found, reader: str | None) -> set[str]:
     """Handles of markers in bulk texts that may be renderings of ours. Claims: `restored` proves them."""
-    return {handle for one in _claims(found) for handle in _handles(one.text)}
+    return {handle for one in _claims(found, reader) for handle in _handles(one.text)}
 
 
-def restored(output: Json, found: Found, texts: Mapping[str, Sequence[tuple[str, str]]]) -> Json:
+def restored(output: Json, found: Found, reader: str | None, texts: Mapping[str, Sequence[tuple[str, str]]]) -> Json:
     """The output with the original in the place of each bulk text that is proven to be its rendering.
 
     Args:
@@ -259,7 +268,7 @@ def restored(output: Json, found: Found, texts: Mapping[str, Sequence[tuple[str,
     Gives the same object when nothing is proven.
     """
     changes: list[tuple[BulkText, str]] = []
-    for bulk in _claims(found):
+    for bulk in _claims(found, reader):
         held = (pair for handle in _handles(bulk.text) for pair in texts.get(handle, ()))
         original = next((text for stored_id, text in held if proves(bulk.text, text, stored_id)), None)
         if original is not None:
@@ -267,9 +276,11 @@ def restored(output: Json, found: Found, texts: Mapping[str, Sequence[tuple[str,
     return splice(output, changes) if changes else output
 
 
-def _claims(found: Found) -> Iterator[BulkText]:
-    """A bare marker (under 256 chars) stays as it is: nothing of it could be shortened."""
-    return (one for one in found.texts if len(one.text) >= MIN_MOVED and might_hold_marker(one.text))
+def _claims(found: Found, reader: str | None) -> Iterator[BulkText]:
+    """Texts with a marker that names the read-back tool. A bare marker (under 256 chars) stays as it is."""
+    if reader is None:
+        return iter(())
+    return (one for one in found.texts if len(one.text) >= MIN_MOVED and might_hold_marker(one.text, reader))
 
 
 def _handles(text: str) -> list[str]:
@@ -332,11 +343,13 @@ def _ref(part: _Part, excerpt: Excerpt, span: tuple[int, int] | None, *, is_whol
     )
 
 
-def _kept(job: _Job, index: int, excerpt: Excerpt | None) -> Kept:
+def _kept(job: _Job, index: int, excerpt: Excerpt | None, *, is_whole: bool = False) -> Kept:
     part = job.parts[index]
-    why: Literal["fits", "short", "excerpt", "marker"]
+    why: Literal["fits", "short", "excerpt", "marker", "whole"]
     if excerpt is None:
         why = "fits" if part.length >= MIN_MOVED else "short"
+    elif is_whole:
+        why = "whole"
     else:
         why = "marker" if excerpt.cuts == ((1, len(part.bulk.text)),) else "excerpt"
     return Kept(

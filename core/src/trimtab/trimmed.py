@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from attrs import field, frozen
 
 from trimtab._json import canonical
+from trimtab.envelope import Envelope
 from trimtab.types import Json, TokenCounter
 
 __all__ = ["Sizes", "Trimmed"]
@@ -53,19 +55,20 @@ class Trimmed:
     Attributes:
         tool: the tool's name.
         value: for the prompt; same JSON type as the output.
-        row: for the database; the output itself when nothing moved.
         changed: whether `value` differs from the output.
         over_budget: everything that can move is down to its bare marker, and it is still above `keep`.
         error: why the output was left whole although it is above its budget (a codec or the store failed), or None.
+        envelope: what the row holds; None when the row is the output itself.
+        explained: what `host.explain` gives, worked out when called.
     """
 
     tool: str
     value: Json = field(repr=False)
-    row: Json = field(repr=False)
     changed: bool = False
     over_budget: bool = False
     error: Exception | None = None
-    explained: dict[str, Any] = field(factory=dict, repr=False)
+    envelope: Envelope | None = field(default=None, repr=False)
+    explained: Callable[[], dict[str, Any]] = field(default=dict, repr=False, eq=False)
     _output: Json = field(repr=False)
     _counter: TokenCounter = field(repr=False)
 
@@ -73,6 +76,11 @@ class Trimmed:
     def text(self) -> str:
         """`value` as it goes into a prompt: the string itself, or canonical JSON."""
         return _text(self.value)
+
+    @cached_property
+    def row(self) -> Json:
+        """For the database: the envelope as JSON; the output itself when nothing moved."""
+        return self._output if self.envelope is None else self.envelope.to_row()
 
     @cached_property
     def row_text(self) -> str:

@@ -58,6 +58,10 @@ Owner: TypeAlias = str | Everything
 """Who holds blobs: a conversation or message id of the application's, or `ALL` (operators, reading only)."""
 
 
+def _ids(values: Iterable[str]) -> frozenset[str]:
+    return frozenset(values)
+
+
 @frozen(kw_only=True)
 class AllowList:
     """Blob ids (32 hex digits) that a conversation's rows name.
@@ -65,8 +69,8 @@ class AllowList:
     `held`: the store holds them for this owner, so they can be read. `lost`: named, but not held.
     """
 
-    held: frozenset[str] = field(converter=frozenset, default=frozenset())
-    lost: frozenset[str] = field(converter=frozenset, default=frozenset())
+    held: frozenset[str] = field(converter=_ids, default=())
+    lost: frozenset[str] = field(converter=_ids, default=())
 
 
 @frozen

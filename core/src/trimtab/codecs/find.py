@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from trimtab._json import escape
 from trimtab.codecs.jsontext import Located, Source, scan
-from trimtab.codecs.leaves import is_leaf, leaves, media
+from trimtab.codecs.leaves import is_leaf, strings
 from trimtab.errors import CodecError, PointerError
 from trimtab.pointer import Path, follow, replace, resolve
 from trimtab.types import Codec, Json
@@ -55,7 +55,8 @@ def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]]) -> Found:
         CodecError: a codec raised, or pointed at something that is not a string.
     """
     block, source = _json_inside(output)
-    payloads = [BulkText(path, text) for path, text in media(output)]
+    long = [] if isinstance(output, str) else list(strings(output))
+    payloads = [BulkText(path, text) for path, text, is_payload in long if is_payload]
     if source is not None:
         payloads += [_located(block, source, one) for one in _payloads(source)]
     for name, codec in codecs:
@@ -64,13 +65,13 @@ def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]]) -> Found:
             if pointed is not None:
                 inside = source if source is not None and document is source.value else None
                 texts = _from_pointers(tool, document, pointed, block, inside)
-                if inside is not None and isinstance(output, dict | list):
-                    texts += [one for one in _from_leaves(output) if one.path != block]
+                if inside is not None:
+                    texts += [one for one in _from_leaves(long) if one.path != block]
                 return _found(output, texts, payloads, name)
     if isinstance(output, str):
         texts = [BulkText((), output)] if source is None else _from_source((), source)
         return Found(tuple(texts), tuple(payloads), "text" if source is None else "json leaves")
-    return Found(tuple(_from_leaves(output)), tuple(payloads), "json leaves")
+    return Found(tuple(_from_leaves(long)), tuple(payloads), "json leaves")
 
 
 def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
@@ -166,9 +167,10 @@ def _document_order(output: Json) -> Callable[[BulkText], tuple[list[int], int]]
     return key
 
 
-def _from_leaves(output: Json) -> Iterator[BulkText]:
-    for path, text in leaves(output):
-        yield from _inside(path, text)
+def _from_leaves(long: Sequence[tuple[Path, str, bool]]) -> Iterator[BulkText]:
+    for path, text, is_payload in long:
+        if not is_payload and is_leaf(text):
+            yield from _inside(path, text)
 
 
 def _inside(path: Path, text: str) -> list[BulkText]:
@@ -184,13 +186,16 @@ def _from_source(path: Path, source: Source) -> list[BulkText]:
 
 
 def _payloads(source: Source) -> list[Located]:
-    return [one for path, _ in media(source.value) if (one := source.at(path)) is not None]
+    found = [source.at(path) for path, _, is_payload in strings(source.value) if is_payload]
+    return [one for one in found if one is not None]
 
 
 def _located(path: Path, source: Source, one: Located) -> BulkText:
     """A bulk text inside JSON text, with the spelling that gives its source back exactly."""
     spelt = source.text[one.start : one.end]
     span = (one.start, one.end)
+    if one.text == spelt and spelt.isascii():  # no escapes, and nothing that would need one
+        return BulkText(path, one.text, span, "utf8")
     if spelt == escape(one.text, "utf8"):
         return BulkText(path, one.text, span, "utf8")
     if spelt == escape(one.text, "ascii"):
@@ -200,5 +205,5 @@ def _located(path: Path, source: Source, one: Located) -> BulkText:
 
 def _found(output: Json, texts: list[BulkText], payloads: list[BulkText], codec: str) -> Found:
     kept = {(one.path, one.span) for one in payloads}
-    moved = [one for one in texts if (one.path, one.span) not in kept]
+    moved = [one for one in texts if (one.path, one.span) not in kept] if kept else texts
     return Found(tuple(sorted(moved, key=_document_order(output))), tuple(payloads), codec)

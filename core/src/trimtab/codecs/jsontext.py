@@ -12,7 +12,7 @@ from json import decoder
 
 from attrs import field, frozen
 
-from trimtab._json import MAX_DEPTH
+from trimtab._json import MAX_DEPTH, decode_string
 from trimtab.errors import PointerError
 from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path, resolve
@@ -20,6 +20,7 @@ from trimtab.types import Json
 
 __all__ = ["Located", "Source", "elements", "scan"]
 
+_BLANKS = frozenset(" \t\n\r")
 _SPACE = re.compile("[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Json] = {
@@ -36,6 +37,8 @@ _WORD = re.compile("true|false|null|NaN|-?Infinity")
 _INT_DIGITS = 4_000
 
 
+# Up to this length the C scanner of Python's json is the fastest; a longer string is found by its closing quote.
+_SHORT = 64
 # The C scanner of one string: (text, index after the opening quote, strict) -> (decoded, index after the closing one).
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
 
@@ -120,6 +123,8 @@ def elements(text: str) -> list[tuple[int, int]]:
 
 
 def _skip(text: str, at: int) -> int:
+    if text[at : at + 1] not in _BLANKS:
+        return at
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
@@ -189,8 +194,7 @@ def _step(text: str, at: int, container: Json) -> tuple[str | int, int]:
 
 def _scalar(text: str, at: int) -> tuple[Json, int]:
     if text[at] == '"':
-        value, end = _scanstring(text, at + 1, True)
-        return value, end
+        return _string(text, at)
     if found := _NUMBER.match(text, at):
         spelt = found[0]
         whole = spelt.lstrip("-").isdigit() and len(spelt) <= _INT_DIGITS
@@ -198,3 +202,23 @@ def _scalar(text: str, at: int) -> tuple[Json, int]:
     if found := _WORD.match(text, at):
         return _WORDS[found[0]], found.end()
     raise ValueError("no value begins here")
+
+
+def _string(text: str, at: int) -> tuple[str, int]:
+    """The string that begins at the quote `at`, decoded, and where it ends. Raises ValueError."""
+    end = text.find('"', at + 1)
+    if end - at < _SHORT:
+        return _scanstring(text, at + 1, True)
+    while _backslashes(text, end) % 2:
+        end = text.find('"', end + 1)
+        if end < 0:
+            raise ValueError("a string that does not end")
+    return decode_string(text[at : end + 1]), end + 1
+
+
+def _backslashes(text: str, end: int) -> int:
+    """How many stand right before `end`."""
+    at = end
+    while text[at - 1] == "\\":
+        at -= 1
+    return end - at

@@ -14,7 +14,7 @@ from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["is_leaf", "leaves", "media"]
+__all__ = ["is_leaf", "strings"]
 
 _IDENTITY_MAX = 2_048
 _SOLID = re.compile("[!-~]+")
@@ -40,22 +40,13 @@ def is_leaf(text: str) -> bool:
     return len(text) >= _IDENTITY_MAX or _SOLID.fullmatch(text) is None
 
 
-def leaves(value: Json) -> Iterator[tuple[Path, str]]:
-    """Every bulk string of a JSON value in document order, media payloads left out."""
-    return ((path, text) for path, text, payload in _strings(value) if not payload and is_leaf(text))
+def strings(value: Json) -> Iterator[tuple[Path, str, bool]]:
+    """Strings of 256 chars or more in document order, each with its path and whether it is a media payload.
 
-
-def media(value: Json) -> Iterator[tuple[Path, str]]:
-    """The payloads of media blocks (base64 or `data:` urls of 256 chars or more), in document order.
-
-    A media block is an object with a `type` of image, audio, video, file, document or blob, one that names a MIME type,
-    or what stands under `image_url`, `input_audio`, `inlineData` or a Bedrock `bytes`.
+    A payload is base64 or a `data:` url in a media block: an object with a `type` of image, audio, video, file,
+    document or blob, one that names a MIME type, or what stands under `image_url`, `input_audio`, `inlineData` or a
+    Bedrock `bytes`. Does not recurse.
     """
-    return ((path, text) for path, text, payload in _strings(value) if payload)
-
-
-def _strings(value: Json) -> Iterator[tuple[Path, str, bool]]:
-    """Strings of 256 chars or more, each with its path and whether it is a media payload. Without recursion."""
     if isinstance(value, str):
         if len(value) >= MIN_MOVED:
             yield (), value, False

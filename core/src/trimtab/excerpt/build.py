@@ -8,7 +8,8 @@ from itertools import pairwise
 from attrs import frozen
 
 from trimtab.excerpt.edges import head_stop, tail_start
-from trimtab.marker import HANDLE_DIGITS, Marker, parse
+from trimtab.marker import HANDLE_DIGITS, MARKER_MAX, Marker, parse
+from trimtab.marker import line as marker_line
 from trimtab.measure import Spelling, fit_from_end, fit_from_start, shown
 
 __all__ = ["Cuts", "Excerpt", "bare", "build", "cut", "proves"]
@@ -32,8 +33,7 @@ class Excerpt:
 
 def bare(total: int, tool: str | None, blob_id: str) -> Excerpt:
     """The marker alone: nothing of the text is shown."""
-    marker = Marker(1, total, total, tool, blob_id[:HANDLE_DIGITS])
-    return Excerpt(str(marker), ((1, total),))
+    return Excerpt(marker_line(1, total, total, tool, blob_id), ((1, total),))
 
 
 def build(text: str, cuts: Cuts, tool: str | None, blob_id: str) -> Excerpt:
@@ -52,7 +52,7 @@ def _line(text: str, first: int, last: int, tool: str | None, blob_id: str) -> s
     """The marker of one gap, with a newline on a side only where text stands there that does not bring one."""
     before = "\n" if first > 1 and text[first - 2] != "\n" else ""
     after = "\n" if last < len(text) and text[last] != "\n" else ""
-    return f"{before}{Marker(first, last, len(text), tool, blob_id[:HANDLE_DIGITS])}{after}"
+    return f"{before}{marker_line(first, last, len(text), tool, blob_id)}{after}"
 
 
 def cut(
@@ -70,7 +70,7 @@ def cut(
     nothing would be omitted, it is the bare marker.
     """
     total = len(text)
-    gap = spelling.length(f"\n{Marker(total, total, total, tool, blob_id[:HANDLE_DIGITS])}\n")  # the most one takes
+    gap = len(marker_line(total, total, total, tool, blob_id)) + 2 * spelling.newline  # the most it takes
     room = cap - gap
     if room <= 0:
         return bare(total, tool, blob_id)
@@ -129,6 +129,8 @@ def _join(text: str, ranges: Ranges, line: Callable[[int, int], str], spelling: 
 
 def _not_worth(text: str, start: int, stop: int, line: Callable[[int, int], str], spelling: Spelling) -> bool:
     """Whether the text between takes no more than the line that would stand for it."""
+    if stop - start > MARKER_MAX + 2 * spelling.newline:
+        return False
     room = spelling.length(line(start + 1, stop))
     return stop - start <= room and spelling.length(shown(text[start:stop])) <= room
 

@@ -187,7 +187,7 @@ class Host:
 
     def explain(self, trimmed: Trimmed) -> dict[str, Any]:
         """What was kept of an output and why: codec, focus, budget, cap, and for each bulk text what became of it."""
-        return dict(trimmed.explained)
+        return trimmed.explained()
 
     # Rows
 

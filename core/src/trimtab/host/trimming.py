@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from trimtab._json import canonical, check, refuse_split_pair
 from trimtab.budget import Budget, share
@@ -93,7 +93,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
 
     untouched = Trimming(skeleton=call.output)
     try:
-        longer = _above(call.output, used, engine.counter(used))
+        longer, plain = _above(call.output, used, engine.counter(used))
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
             raise
@@ -109,7 +109,13 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         focus = call.focus if call.focus is not None else policy.focus_of(tool, arguments)
         output, found = yield from _original(tool, call.output, found, engine, owner)
         trimming = trim(
-            output, found, budget=used, counter=engine.counter(used), reader=policy.reader(), focus=focus or None
+            output,
+            found,
+            budget=used,
+            counter=engine.counter(used),
+            reader=policy.reader(),
+            focus=focus or None,
+            plain=plain,
         )
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
@@ -118,26 +124,28 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
     except TrimtabError as error:
         return result(untouched, reads_back=reads_back, error=error)
     if not trimming.refs:
-        trimming = Trimming(skeleton=call.output, over_budget=trimming.over_budget, kept=trimming.kept)
+        trimming = evolve(trimming, skeleton=call.output)
     return result(trimming, codec=found.codec, focus=focus)
 
 
-def _above(output: Json, budget: Budget, counter: TokenCounter) -> bool:
-    """Whether an output may be above its limit; it is checked on the way, as far as it stays in the prompt."""
+def _above(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool, bool]:
+    """Whether an output may be above its limit, and whether it is plain (see `check`); it is checked on the way."""
     if isinstance(output, str):
         above = len(output) > budget.limit if budget.unit == "chars" else counter.count(output) > budget.limit
         if not above:
             refuse_split_pair(output)
-        return above
-    if check(output) > budget.limit and budget.unit == "chars":
-        return True
-    text = canonical(output)
-    return (len(text) if budget.unit == "chars" else counter.count(text)) > budget.limit
+        return above, True
+    least, plain = check(output)
+    if least > budget.limit and budget.unit == "chars":
+        return True, plain
+    text = canonical(output, plain=plain)
+    return (len(text) if budget.unit == "chars" else counter.count(text)) > budget.limit, plain
 
 
 def _original(tool: str, output: Json, found: Found, engine: Engine, owner: str) -> Steps[tuple[Json, Found]]:
     """The output with the originals in the place of renderings that are proven to be ours."""
-    handles = claimed_handles(found)
+    reader = engine.policy.reader()
+    handles = claimed_handles(found, reader)
     if not handles:
         return output, found
 
@@ -145,7 +153,7 @@ def _original(tool: str, output: Json, found: Found, engine: Engine, owner: str)
         ids = store.find(owner, handles)
         return {handle: [(one, store.get(one)) for one in held] for handle, held in ids.items()}
 
-    original = restored(output, found, (yield texts))
+    original = restored(output, found, reader, (yield texts))
     return (output, found) if original is output else (original, find(tool, original, engine.codecs(tool)))
 
 
@@ -171,23 +179,23 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
     return Trimmed(
         tool=prepared.tool,
         value=value,
-        row=_row(prepared, trimming),
+        envelope=_envelope(prepared, trimming),
         changed=value is not prepared.output and value != prepared.output,
         over_budget=trimming.over_budget,
         error=error,
-        explained=_explained(engine, prepared, trimming),
+        explained=lambda: _explained(engine, prepared, trimming),
         output=prepared.output,
         counter=prepared.counter,
     )
 
 
-def _row(prepared: _Prepared, trimming: Trimming) -> Json:
-    """The row; an output that looks like one gets a row of its own, so that it is never taken for ours."""
+def _envelope(prepared: _Prepared, trimming: Trimming) -> Envelope | None:
+    """What the row holds; an output that looks like a row gets one of its own, so that it is never taken for ours."""
     if trimming.refs:
-        return Envelope(tool=prepared.tool, skeleton=trimming.skeleton, refs=trimming.refs).to_row()
+        return Envelope(tool=prepared.tool, skeleton=trimming.skeleton, refs=trimming.refs)
     if is_row_shaped(prepared.output):
-        return Envelope(tool=prepared.tool, skeleton=prepared.output).to_row()
-    return prepared.output
+        return Envelope(tool=prepared.tool, skeleton=prepared.output)
+    return None
 
 
 def _explained(engine: Engine, prepared: _Prepared, trimming: Trimming) -> dict[str, Any]:
@@ -208,13 +216,12 @@ def _report(recording: Recording, trimmed: Trimmed) -> None:
         log.warning("%s: left whole: %s", trimmed.tool, trimmed.error)
         recording.fail(trimmed.error)
         return
-    texts = sum(one["why"] in ("excerpt", "marker", "whole") for one in trimmed.explained["texts"])
-    log.debug("%s: %s texts moved, over budget: %s", trimmed.tool, texts, trimmed.over_budget)
+    moved = 0 if trimmed.envelope is None else len(trimmed.envelope.refs)
+    log.debug("%s: %s texts moved, over budget: %s", trimmed.tool, moved, trimmed.over_budget)
     recording.set(
         {
             "trimtab.changed": trimmed.changed,
-            "trimtab.texts_moved": texts,
+            "trimtab.texts_moved": moved,
             "trimtab.over_budget": trimmed.over_budget,
-            "trimtab.codec": str(trimmed.explained["codec"] or ""),
         }
     )
