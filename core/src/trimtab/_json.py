@@ -192,7 +192,7 @@ def _pieces(value: Json) -> Iterator[str]:
             first = False
             if close == "}":
                 key, item = item
-                yield encode_basestring(str(key)) + ":"
+                yield encode_basestring(str.__str__(key)) + ":"
             if isinstance(item, dict | list):
                 yield "{" if isinstance(item, dict) else "["
                 stack.append((iter(item.items()), "}") if isinstance(item, dict) else (iter(item), "]"))

@@ -11,7 +11,7 @@ from trimtab._json import canonical, check, refuse_split_pair
 from trimtab.budget import Budget, share
 from trimtab.codecs.find import Found, find
 from trimtab.envelope import Envelope, is_row_shaped
-from trimtab.errors import TrimtabError, UnsupportedOutput
+from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host.engine import Engine, fingerprint, holder
 from trimtab.host.steps import Steps
 from trimtab.telemetry import Recording, log, span
@@ -52,7 +52,7 @@ def trim_batch_steps(
 ) -> Steps[list[Trimmed]]:
     """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike."""
     held_by = holder(owner)
-    with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}) as recording:
+    with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}):
         prepared = []
         for call in calls:
             prepared.append((yield from _prepare(engine, call, budget, held_by)))
@@ -67,8 +67,9 @@ def trim_batch_steps(
                     prepared[index] = yield from _prepare(engine, calls[index], own, held_by)
         results = []
         for one in prepared:
-            trimmed = yield from _store(engine, one, held_by)
-            _report(recording, trimmed)
+            with span("trimtab.trim", {"gen_ai.tool.name": one.tool}) as recording:
+                trimmed = yield from _store(engine, one, held_by)
+                _report(recording, trimmed)
             results.append(trimmed)
         return results
 
@@ -81,6 +82,8 @@ def _counted(prepared: _Prepared, budget: Budget) -> int:
 
 def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> Steps[_Prepared]:
     """Everything but the store's part; a codec that fails leaves the output whole."""
+    if not isinstance(call.tool, str):
+        raise CallerError(f"the tool's name must be a string, not {call.tool!r:.80}; an unknown one is ''")
     policy = engine.policy
     tool, arguments = policy.inner_call(call.tool, call.arguments)
     used = budget or policy.budget(tool)
@@ -121,7 +124,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         if policy.unsupported == "error":
             raise
         return result(untouched, error=error)
-    except TrimtabError as error:
+    except Exception as error:  # whatever a plugin's codec or store raises
         return result(untouched, reads_back=reads_back, error=error)
     if not trimming.refs:
         trimming = evolve(trimming, skeleton=call.output)
