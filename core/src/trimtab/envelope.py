@@ -159,7 +159,7 @@ def _ref(stored: Json, place: str) -> BlobRef:
     if "totalItems" in stored and not _is_count(items):
         raise wrong("totalItems", "a whole number")
     for flag in ("json", "whole"):
-        if stored.get(flag, False) not in (True, False):
+        if not isinstance(stored.get(flag, False), bool):
             raise wrong(flag, "true or false")
     raw = stored.get("esc") == "raw"
     if raw != ("sourceId" in stored) or (raw and not _is_id(stored["sourceId"])):

@@ -88,13 +88,16 @@ def inflate_old(row: OldRow, old_blob: Callable[[str], str]) -> Json:
     """The output, its texts from `old_blob(id)`. Texts of several MCP blocks come back as one, as they were stored.
 
     Raises:
-        LostBlob: an id that is not a safe name; it is never passed on.
+        LostBlob: an id that is not a safe name; it is never passed on. Or `old_blob` gave something else than a text.
     """
     texts: dict[str, str] = {}
     for blob in row.blobs:
         if _OLD_ID.fullmatch(blob.id) is None:
             raise LostBlob(f"{blob.id!r:.80}")
-        texts[blob.key] = old_blob(blob.id)
+        text = old_blob(blob.id)
+        if not isinstance(text, str):
+            raise LostBlob(blob.id)
+        texts[blob.key] = text
     return _with_texts(row, texts)
 
 
@@ -113,8 +116,9 @@ def _with_texts(row: OldRow, texts: dict[str, str]) -> Json:
     if row.shape == "mcp-content":
         value: dict[str, Json] = {"content": [{"type": "text", "text": texts[""]}]}
         return {**value, "metadata": row.metadata} if row.has_metadata else value
-    changes = {path: text for key, text in texts.items() if (path := _place(row.skeleton, key)) is not None}
-    return replace(row.skeleton, changes)
+    placed = {path: text for key, text in texts.items() if (path := _place(row.skeleton, key)) is not None}
+    # Of a place inside another only the outer one is written: there is no inside left.
+    return replace(row.skeleton, {path: text for path, text in placed.items() if path[:-1] not in placed})
 
 
 def _place(skeleton: Json, key: str) -> Path | None:
@@ -139,9 +143,14 @@ def _blob(stored: dict[str, Json], key: Json) -> OldBlob | None:
     counts = [stored.get(name) for name in ("totalChars", "totalLines")]
     if not isinstance(key, str) or not all(isinstance(text, str) for text in texts) or not (texts[0] and texts[1]):
         return None
-    if not all(isinstance(count, int | float) and not isinstance(count, bool) for count in counts):
+    if not all(map(_is_count, counts)):
         return None
     return OldBlob(key=key, id=str(texts[0]), head=str(texts[2]), tail=str(texts[3]), total=int(counts[0] or 0))
+
+
+def _is_count(value: Json) -> bool:
+    """A number that JavaScript counts exactly: no NaN, no infinity."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**53
 
 
 def _utf16(text: str) -> int:

@@ -26,7 +26,7 @@ def to_pointer(path: Path) -> str:
 
 
 def _escape(step: str | int) -> str:
-    spelt = str(step)
+    spelt = str.__str__(step) if isinstance(step, str) else str(step)  # of a str enum: its value
     return jsonpointer.escape(spelt) if "~" in spelt or "/" in spelt else spelt
 
 
