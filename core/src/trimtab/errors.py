@@ -111,7 +111,7 @@ class OutOfRange(CallerError, ValueError):
     """A line, character or row beyond the text; `total` is how many there are."""
 
     def __init__(self, unit: str, asked: int, total: int) -> None:
-        super().__init__(f"{unit} {asked} is out of range: the text has {total}; ask for 1 to {total}")
+        super().__init__(f"{unit} {asked} is out of range: the text has {total}; ask for 1 to {max(total, 1)}")
         self.unit = unit
         self.asked = asked
         self.total = total

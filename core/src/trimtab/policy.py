@@ -13,13 +13,14 @@ from typing import Any, Literal
 
 import attrs
 from attrs import Attribute, field, frozen
+from attrs.validators import optional
 
 from trimtab.budget import Budget
 from trimtab.codecs.declare import pointers
 from trimtab.errors import BadBudget, PointerError, PolicyError
 from trimtab.focus import query_of
 from trimtab.marker import TOOL_NAME
-from trimtab.pointer import follow, resolve
+from trimtab.pointer import follow, parse_pattern, resolve
 from trimtab.types import Codec, Json
 
 __all__ = ["McpPolicy", "MetaTool", "PluginPolicy", "Policy", "ToolPolicy"]
@@ -48,14 +49,13 @@ def _one_of(*allowed: str) -> Any:
     return check
 
 
-def _strings(value: object) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise PolicyError(f"expected a list of strings, not {value!r:.80}")
-    return tuple(value)
+def _frozen_list(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
-def _maybe_strings(value: object) -> tuple[str, ...] | None:
-    return None if value is None else _strings(value)
+def _strings(_: object, attribute: Attribute[Any], value: object) -> None:
+    if not isinstance(value, tuple) or not all(isinstance(one, str) for one in value):
+        raise PolicyError(f"{attribute.name} must be a list of strings, not {value!r:.80}")
 
 
 def _tool_name(_: object, attribute: Attribute[Any], value: object) -> None:
@@ -63,6 +63,13 @@ def _tool_name(_: object, attribute: Attribute[Any], value: object) -> None:
         raise PolicyError(
             f"{attribute.name} must be a tool name ([A-Za-z0-9_.-], 1 to 64 chars) or '', not {value!r:.80}"
         )
+
+
+def _pointer(_: object, attribute: Attribute[Any], value: object) -> None:
+    try:
+        parse_pattern(str(value))
+    except PointerError as error:
+        raise PolicyError(f"{attribute.name}: {error}") from error
 
 
 @frozen(kw_only=True)
@@ -80,9 +87,9 @@ class ToolPolicy:
     limit: int | None = field(default=None, validator=_kind(int, optional=True))
     keep: int | None = field(default=None, validator=_kind(int, optional=True))
     cap: int | None = field(default=None, validator=_kind(int, optional=True))
-    bulk: tuple[str, ...] | None = field(default=None, converter=_maybe_strings)
+    bulk: tuple[str, ...] | None = field(default=None, converter=_frozen_list, validator=optional(_strings))
     codec: str | None = field(default=None, validator=_kind(str, optional=True))
-    focus: str | None = field(default=None, validator=_kind(str, optional=True))
+    focus: str | None = field(default=None, validator=[_kind(str, optional=True), optional(_pointer)])
     exempt: bool = field(default=False, validator=_kind(bool))
 
     def declared_codec(self) -> Codec | None:
@@ -112,24 +119,24 @@ class ToolPolicy:
 class MetaTool:
     """A tool that calls another: pointers into its arguments to the inner tool's name and arguments."""
 
-    name: str = field(validator=_kind(str))
-    arguments: str = field(validator=_kind(str))
+    name: str = field(validator=[_kind(str), _pointer])
+    arguments: str = field(validator=[_kind(str), _pointer])
 
 
 @frozen(kw_only=True)
 class PluginPolicy:
     """Which plugins load, by entry-point name: `only` these (None: all), never those in `block`."""
 
-    only: tuple[str, ...] | None = field(default=None, converter=_maybe_strings)
-    block: tuple[str, ...] = field(default=(), converter=_strings)
+    only: tuple[str, ...] | None = field(default=None, converter=_frozen_list, validator=optional(_strings))
+    block: tuple[str, ...] = field(default=(), converter=_frozen_list, validator=_strings)
 
 
 @frozen(kw_only=True)
 class McpPolicy:
     """For the MCP proxy: which tools are trimmed (globs), and which are listed only when asked for."""
 
-    tools: tuple[str, ...] | None = field(default=None, converter=_maybe_strings)
-    defer: tuple[str, ...] = field(default=(), converter=_strings)
+    tools: tuple[str, ...] | None = field(default=None, converter=_frozen_list, validator=optional(_strings))
+    defer: tuple[str, ...] = field(default=(), converter=_frozen_list, validator=_strings)
 
 
 def _plugins(value: object) -> PluginPolicy:
@@ -185,7 +192,7 @@ class Policy:
     store: str | None = field(default=None, validator=_kind(str, optional=True))
     read_tool: str = field(default="fs_read", validator=_tool_name)
     search_tool: str = field(default="fs_search", validator=_tool_name)
-    read_aliases: tuple[str, ...] = field(default=(), converter=_strings)
+    read_aliases: tuple[str, ...] = field(default=(), converter=_frozen_list, validator=_strings)
     without_read_back: Literal["whole", "trim"] = field(default="whole", validator=_one_of("whole", "trim"))
     unsupported: Literal["error", "whole"] = field(default="error", validator=_one_of("error", "whole"))
     summarizer: str | None = field(default=None, validator=_kind(str, optional=True))
@@ -195,13 +202,18 @@ class Policy:
     mcp: McpPolicy = field(factory=McpPolicy, converter=_mcp)
 
     def __attrs_post_init__(self) -> None:
-        self.budget()
-        for name in self.tools:
+        try:
+            self.budget()
+        except BadBudget as error:
+            raise PolicyError(str(error)) from error
+        if self.keep > self.limit and self.keep != attrs.fields(Policy).keep.default:
+            raise PolicyError(f"keep ({self.keep}) is above limit ({self.limit}); set both")
+        for name, own in self.tools.items():
             try:
-                self.budget(name)
-            except BadBudget as error:
+                self._budget(own)
+                own.declared_codec()
+            except (BadBudget, PolicyError) as error:
                 raise PolicyError(f"tools.{name}: {error}") from error
-            self.tools[name].declared_codec()
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
@@ -236,7 +248,9 @@ class Policy:
 
     def budget(self, tool: str | None = None) -> Budget:
         """The budget of a tool. A tool's `limit` under the general `keep` brings `keep` down with it."""
-        own = (self.tools.get(tool) or self.for_tool(tool)) if tool is not None else None
+        return self._budget(None if tool is None else self.for_tool(tool))
+
+    def _budget(self, own: ToolPolicy | None) -> Budget:
         limit = own.limit if own and own.limit is not None else self.limit
         keep = own.keep if own and own.keep is not None else min(self.keep, limit)
         return Budget(
@@ -304,6 +318,9 @@ def _build(kind: Any, table: object, place: str) -> Any:
             near = get_close_matches(str(key), known, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
             raise PolicyError(f"{where}unknown key {key!r:.80}; {hint}")
+    for one in attrs.fields(kind):
+        if one.default is attrs.NOTHING and one.name not in table:
+            raise PolicyError(f"{where}the key {one.name!r} is missing")
     try:
         return kind(**table)
     except (TypeError, PolicyError, BadBudget) as error:

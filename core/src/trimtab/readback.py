@@ -94,7 +94,7 @@ def page_at_line(store: BlobStore, blob_id: str, line: int, count: int | None, r
     start = store.line_start(blob_id, line)
     stop = size.chars + 1
     if count is not None:
-        _positive("count", count)
+        _positive("count", count, size.lines)
         if line + count <= size.lines:
             stop = store.line_start(blob_id, line + count)
     text = store.slice(blob_id, start, min(stop - 1, start + room.chars - 1)) if start < stop else ""
@@ -112,7 +112,7 @@ def page_at_char(store: BlobStore, blob_id: str, char: int, count: int | None, r
     """
     size = store.size(blob_id)
     _in_range("char", char, size.chars)
-    longest = room.chars if count is None else min(_positive("count", count), room.chars)
+    longest = room.chars if count is None else min(_positive("count", count, size.chars), room.chars)
     text = store.slice(blob_id, char, char + longest - 1) if size.chars else ""
     return _page(store, blob_id, text[: room.fitting(text)] if text else "", char)
 
@@ -131,7 +131,7 @@ def page_at_row(store: BlobStore, blob_id: str, row: int, count: int | None, roo
     _in_range("row", row, len(spans))
     if not spans:
         return _page(store, blob_id, "", 1)
-    last = len(spans) if count is None else min(len(spans), row - 1 + _positive("count", count))
+    last = len(spans) if count is None else min(len(spans), row - 1 + _positive("count", count, len(spans)))
     start, stop = spans[row - 1][0], spans[last - 1][1]
     fits = start + room.fitting(text[start : min(stop, start + room.chars)])
     whole = [end for _, end in spans[row - 1 : last] if end <= fits]
@@ -162,9 +162,9 @@ def _in_range(unit: str, asked: int, total: int) -> None:
         raise OutOfRange(unit, asked, total)
 
 
-def _positive(name: str, value: int) -> int:
+def _positive(name: str, value: int, total: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise OutOfRange(name, value, 1)
+        raise OutOfRange(name, value, total)
     return value
 
 
