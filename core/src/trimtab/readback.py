@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from attrs import frozen
 
 from trimtab.codecs.jsontext import elements
-from trimtab.errors import AmbiguousHandle, LostBlob, NotOurs, OutOfRange, UnknownBlob
+from trimtab.errors import AmbiguousHandle, CallerError, LostBlob, NotOurs, OutOfRange, UnknownBlob
 from trimtab.types import ALL, AllowList, BlobStore, Everything, Page
 
 __all__ = ["Room", "blob_of", "page_at_char", "page_at_line", "page_at_row", "page_output", "uri_of"]
@@ -68,6 +68,8 @@ def blob_of(uri: str, allow: AllowList | Everything, store: BlobStore) -> str:
     if found is None:
         raise NotOurs(f"{uri!r:.80} is not one of ours; ask for a uri from a marker, as in trimtab:3f2a9c1b7d04e5f6")
     handle = found[1]
+    if not isinstance(allow, AllowList | Everything):
+        raise CallerError(f"allow must be what host.allow_list gives (or ALL, for operators), not {allow!r:.80}")
     if isinstance(allow, Everything):
         held = store.find(ALL, [handle])[handle]
         lost: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from trimtab.envelope import BlobRef, read
-from trimtab.errors import CallerError, LostBlob, StoreError
+from trimtab.errors import CallerError, LostBlob
 from trimtab.host.engine import DEFAULT_OWNER
 from trimtab.host.steps import Steps
 from trimtab.older import inflate_old, read_old, render_old
@@ -28,7 +28,7 @@ def render_steps(row: Json, owner: Owner | None) -> Steps[Json]:
     with span("trimtab.render", {"gen_ai.tool.name": envelope.tool}) as recording:
         try:
             texts = yield _fetch(wanted, owner)
-        except StoreError as error:
+        except Exception as error:  # whatever a store of others raises: the skeleton can always be shown
             log.warning("%s: a row is shown with markers for its texts: %s", envelope.tool, error)
             recording.fail(error)
             return envelope.skeleton
