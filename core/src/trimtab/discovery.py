@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 from attrs import define, field, frozen
@@ -19,8 +19,10 @@ from attrs import define, field, frozen
 from trimtab import builtin, hookspecs
 from trimtab.errors import BrokenPlugin
 from trimtab.hookspecs import ENTRY_POINT_GROUP, PROJECT
-from trimtab.policy import PluginPolicy
 from trimtab.types import BlobStore, Codec, TokenCounter
+
+if TYPE_CHECKING:
+    from trimtab.policy import PluginPolicy
 
 __all__ = ["Broken", "Conflict", "NamedCodec", "Plugin", "Registry", "load"]
 
@@ -103,7 +105,7 @@ class _Candidate:
 
 
 def load(
-    policy: PluginPolicy,
+    policy: PluginPolicy | None = None,
     *,
     discover: bool = True,
     extra: Iterable[object] = (),
@@ -112,7 +114,7 @@ def load(
     """Everything that the built-in parts, `extra` plugin objects and (with `discover`) entry points register.
 
     Args:
-        policy: which entry points may load.
+        policy: which entry points may load; None: all.
         extra: plugin objects of the application's own, registered after the built-in parts.
         found: entry points to use instead of the installed ones, for tests.
     """
@@ -125,8 +127,7 @@ def load(
         _add(manager, registry, _Candidate(str(name), "(application)", "", lambda plugin=plugin: plugin))  # type: ignore[misc]
     seen: dict[str, str] = {}
     for candidate in _candidates(found) if discover else ():
-        allowed = policy.only is None or candidate.name in policy.only
-        if not allowed or candidate.name in policy.block:
+        if policy is not None and not policy.allows(candidate.name):
             continue
         if candidate.name in seen:
             _break(

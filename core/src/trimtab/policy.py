@@ -130,6 +130,10 @@ class PluginPolicy:
     only: tuple[str, ...] | None = field(default=None, converter=_frozen_list, validator=optional(_strings))
     block: tuple[str, ...] = field(default=(), converter=_frozen_list, validator=_strings)
 
+    def allows(self, name: str) -> bool:
+        """Whether the entry point of this name may load."""
+        return (self.only is None or name in self.only) and name not in self.block
+
 
 @frozen(kw_only=True)
 class McpPolicy:
