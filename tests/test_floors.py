@@ -27,6 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("codecs", "excerpt"),
     ("blobs", "grep", "older", "policy", "render", "trim", "trimmed"),
     ("citations", "readback"),
+    ("answers",),
     ("wire",),
     ("compress",),
     ("compaction",),
@@ -51,7 +52,7 @@ OWNERS: Mapping[str, tuple[str, ...]] = {
     "opentelemetry": ("telemetry",),
     "pluggy": ("builtin", "discovery", "hookspecs", "host"),
     "pytest": ("testing",),
-    "regex": ("grep", "readback"),
+    "regex": ("grep",),
     "rich": ("cli",),
     "splintr": ("tokens",),
 }

@@ -1,4 +1,4 @@
-"""Searching stored text line by line, within a time limit. Owns regex.
+"""Searching text line by line, within a time limit. Owns regex.
 
 A pattern without special characters is looked for as it is. A regular expression needs the `regex` package, whose
 matching can be stopped: a pattern comes from a model, and Python's own `re` cannot be interrupted.
@@ -9,27 +9,27 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from trimtab.errors import BadPattern, MissingExtra
-from trimtab.types import BlobStore, GrepResult, Match
+from trimtab.types import GrepResult, Match, TextSource
 
-__all__ = ["MOST_MATCHES", "SECONDS", "grep"]
+__all__ = ["MOST_MATCHES", "SECONDS", "Finder", "finder", "grep"]
 
 SECONDS = 2.0
 MOST_MATCHES = 100
 _WINDOW = 400  # chars of a long line that are given around a match
-_READ = 1 << 18  # chars read from the store at a time
+_READ = 1 << 18  # chars read at a time
 _LONGEST_LINE = 1 << 22  # chars of one line that are searched; the rest of it is searched as the next piece
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
-Finder = Callable[[str, float], tuple[int, int] | None]
+Finder: TypeAlias = Callable[[str, float], tuple[int, int] | None]
+"""`find(text, seconds)`: where the pattern first matches, 0-based and half open. Raises TimeoutError."""
 
 
 def grep(
-    store: BlobStore,
-    blob_id: str,
-    pattern: str,
+    source: TextSource,
+    find: Finder,
     *,
     line: int = 1,
     most: int = MOST_MATCHES,
@@ -39,18 +39,13 @@ def grep(
     """Lines that match, from 1-based `line` on.
 
     Stops at `most` matches or after `seconds`; then `stopped` says why and `next_line` where to go on.
-
-    Raises:
-        BadPattern: the pattern is empty or does not compile.
-        MissingExtra: a regular expression, and `regex` is not installed.
     """
-    find = _finder(pattern)
     end = clock() + seconds
-    total = store.size(blob_id).lines
+    total = source.size.lines
     matches: list[Match] = []
     stopped: Literal["time", "matches"] | None = None
     next_line: int | None = None
-    for number, char, text in _pieces(store, blob_id, line):
+    for number, char, text in _pieces(source, line):
         left = end - clock()
         try:
             found = find(text, left) if left > 0 else None
@@ -74,7 +69,13 @@ def _match(number: int, char: int, text: str, found: tuple[int, int]) -> Match:
     return Match(line=number, char=char + found[0], text=text[start : start + _WINDOW])
 
 
-def _finder(pattern: str) -> Finder:
+def finder(pattern: str) -> Finder:
+    """What looks for a pattern in one line.
+
+    Raises:
+        BadPattern: the pattern is empty or does not compile.
+        MissingExtra: a regular expression, and `regex` is not installed.
+    """
     if not isinstance(pattern, str) or not pattern:
         raise BadPattern("the pattern is empty; give a word or a regular expression to look for")
     if _SPECIAL.search(pattern) is None:
@@ -95,18 +96,18 @@ def _finder(pattern: str) -> Finder:
     return find
 
 
-def _pieces(store: BlobStore, blob_id: str, line: int) -> Iterator[tuple[int, int, str]]:
+def _pieces(source: TextSource, line: int) -> Iterator[tuple[int, int, str]]:
     """Each line from `line` on: its number, the char it begins at, its text without the line end.
 
     A line longer than `_LONGEST_LINE` comes in pieces of that length.
     """
-    char = store.line_start(blob_id, max(line, 1))
-    total = store.size(blob_id).chars
+    char = source.line_start(max(line, 1))
+    total = source.size.chars
     number = max(line, 1)
     rest = ""
     at = char
     while at <= total:
-        block = store.slice(blob_id, at, at + _READ - 1)
+        block = source.slice(at, at + _READ - 1)
         at += len(block)
         lines = (rest + block).split("\n")
         rest = lines.pop()

@@ -24,6 +24,7 @@ __all__ = [
     "Owner",
     "Page",
     "StoreStats",
+    "TextSource",
     "TokenCounter",
 ]
 
@@ -145,6 +146,27 @@ class BlobSize:
     chars: int
     lines: int
     bytes: int
+
+
+class TextSource(Protocol):
+    """A text that is read page by page: a blob, a file. Lines and chars are 1-based; only a newline ends a line."""
+
+    @property
+    def size(self) -> BlobSize:
+        """Of the whole text."""
+        ...
+
+    def slice(self, first: int, last: int) -> str:
+        """Chars `first` to `last` (inclusive, clipped to the text), reading only what they touch."""
+        ...
+
+    def line_start(self, line: int) -> int:
+        """The char at which `line` begins; for a line past the last, `chars + 1`."""
+        ...
+
+    def line_at(self, char: int) -> int:
+        """The line that holds `char` (a line's end belongs to it); past the end, the last line."""
+        ...
 
 
 @frozen(kw_only=True)

@@ -12,16 +12,13 @@ from trimtab._json import blob_id as id_of
 from trimtab._json import utf8
 from trimtab.blobs.forks import rest_at_forks
 from trimtab.blobs.ids import admit, check_grace, check_owner, ids_of, is_handle
-from trimtab.blobs.paging import Marks, PagedStore, PagedText, count_lines
+from trimtab.blobs.paging import STEP, Marks, PagedStore, PagedText, mark, paged
 from trimtab.errors import DamagedBlob, LostBlob
-from trimtab.types import BlobFault, BlobSize, Collected, Everything, Owner, StoreStats
+from trimtab.types import BlobFault, Collected, Everything, Owner, StoreStats
 
 __all__ = ["MemoryStore"]
 
 Answer = TypeVar("Answer")
-
-# Chars from one mark to the next.
-_STEP = 64_000
 
 # The least digits of a handle: what blobs are listed under.
 _PREFIX = 16
@@ -83,9 +80,8 @@ class MemoryStore(PagedStore):
     def _ask(self, blob_id: str, question: Callable[[PagedText], Answer]) -> Answer:
         held = self._find(blob_id)
         if held.marks is None:
-            held.marks = _mark(held.text)
-        text = held.text
-        return question(PagedText(held.marks, lambda n: text[n * _STEP : (n + 1) * _STEP]))
+            held.marks = mark(held.text)
+        return question(paged(held.text, held.marks))
 
     def _find(self, blob_id: str) -> _Held:
         held = self._texts.get(blob_id)
@@ -197,17 +193,4 @@ class MemoryStore(PagedStore):
 
 
 def _steps(text: str) -> Iterator[str]:
-    return (text[at : at + _STEP] for at in range(0, len(text), _STEP))
-
-
-def _mark(text: str) -> Marks:
-    ends, newlines, size = [], 0, 0
-    for piece in _steps(text):
-        ends.append(newlines)
-        newlines += piece.count("\n")
-        size += len(utf8(piece))
-    return Marks(
-        size=BlobSize(chars=len(text), lines=count_lines(newlines, text[-1:]), bytes=size),
-        chars=tuple(range(0, len(text), _STEP)),
-        ends=tuple(ends),
-    )
+    return (text[at : at + STEP] for at in range(0, len(text), STEP))

@@ -14,11 +14,15 @@ from typing import TypeVar
 
 from attrs import frozen
 
+from trimtab._json import utf8
 from trimtab.types import BlobSize
 
-__all__ = ["Marks", "PagedStore", "PagedText", "count_lines"]
+__all__ = ["STEP", "Marks", "PagedStore", "PagedText", "count_lines", "mark", "paged"]
 
 Answer = TypeVar("Answer")
+
+# Chars from one mark to the next of a text that is in memory.
+STEP = 64_000
 
 
 @frozen(kw_only=True)
@@ -37,6 +41,26 @@ class Marks:
 def count_lines(newlines: int, last: str) -> int:
     """Lines of a text with so many newlines whose last char is `last` (`""` for the empty text)."""
     return newlines if last in ("", "\n") else newlines + 1
+
+
+def mark(text: str) -> Marks:
+    """Marks of a text in memory, one each `STEP` chars."""
+    ends, newlines, size = [], 0, 0
+    for at in range(0, len(text), STEP):
+        piece = text[at : at + STEP]
+        ends.append(newlines)
+        newlines += piece.count("\n")
+        size += len(utf8(piece))
+    return Marks(
+        size=BlobSize(chars=len(text), lines=count_lines(newlines, text[-1:]), bytes=size),
+        chars=tuple(range(0, len(text), STEP)),
+        ends=tuple(ends),
+    )
+
+
+def paged(text: str, marks: Marks) -> PagedText:
+    """A text in memory, by the marks that `mark` gave it."""
+    return PagedText(marks, lambda n: text[n * STEP : (n + 1) * STEP])
 
 
 class PagedText:

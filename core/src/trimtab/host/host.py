@@ -11,12 +11,13 @@ from trimtab.budget import Budget
 from trimtab.citations import citations
 from trimtab.discovery import Broken, Conflict, Plugin, Registry, load
 from trimtab.host.engine import Engine, holder
-from trimtab.host.reading import grep_steps, read_steps, run_read_tool_steps
+from trimtab.host.reading import grep_steps, read_steps, room_for, run_read_tool_steps
 from trimtab.host.rows import allow_list_steps, inflate_steps, render_steps
 from trimtab.host.steps import Steps, arun, run
 from trimtab.host.tools import read_tools
 from trimtab.host.trimming import trim_batch_steps, trim_steps
 from trimtab.policy import Policy
+from trimtab.readback import Place, Room
 from trimtab.trimmed import Trimmed
 from trimtab.types import (
     AllowList,
@@ -262,7 +263,7 @@ class Host:
             NotOurs, UnknownBlob, AmbiguousHandle, LostBlob: the uri leads to nothing that may be read.
             OutOfRange: past the end.
         """
-        return self._run(read_steps(self._engine, uri, allow, line=line, char=char, row=row, count=count))
+        return self._run(read_steps(self._engine, uri, allow, Place(line=line, char=char, row=row, count=count)))
 
     async def aread(
         self,
@@ -275,7 +276,7 @@ class Host:
         count: int | None = None,
     ) -> Page:
         """As `read`."""
-        return await self._arun(read_steps(self._engine, uri, allow, line=line, char=char, row=row, count=count))
+        return await self._arun(read_steps(self._engine, uri, allow, Place(line=line, char=char, row=row, count=count)))
 
     def grep(self, uri: str, pattern: str, *, allow: AllowList | Everything, line: int = 1) -> GrepResult:
         """Lines of a stored text that match a word or a regular expression, from 1-based `line` on.
@@ -310,6 +311,10 @@ class Host:
     async def arun_read_tool(self, name: str, arguments: Json, *, allow: AllowList | Everything) -> Json:
         """As `run_read_tool`."""
         return await self._arun(run_read_tool_steps(self._engine, name, arguments, allow))
+
+    def room(self, tool: str) -> Room:
+        """What a page that a reading tool gives may take beside its fields, for tools that page texts of their own."""
+        return room_for(self._engine, tool)
 
     # Owners
 

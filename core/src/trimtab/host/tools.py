@@ -9,7 +9,7 @@ from trimtab.errors import CallerError
 from trimtab.policy import Policy
 from trimtab.types import Json
 
-__all__ = ["PROTOCOLS", "read_tools"]
+__all__ = ["PROTOCOLS", "definition", "read_tools"]
 
 _READ_TEXT = (
     "Read text that was omitted from an earlier tool output. Where a line says "
@@ -79,6 +79,21 @@ PROTOCOLS: Final[Mapping[str, Callable[[str, str, Json], Json]]] = {
 }
 
 
+def definition(protocol: str, name: str, text: str, parameters: Json) -> Json:
+    """A tool's definition in a protocol's schema; `parameters` is the JSON Schema of its arguments.
+
+    Raises:
+        CallerError: an unknown protocol.
+    """
+    return _shape(protocol)(name, text, parameters)
+
+
+def _shape(protocol: str) -> Callable[[str, str, Json], Json]:
+    if protocol not in PROTOCOLS:
+        raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[protocol]
+
+
 def read_tools(policy: Policy, protocol: str) -> list[Json]:
     """The read tool's definition and the search tool's, for those that the policy names.
 
@@ -87,12 +102,12 @@ def read_tools(policy: Policy, protocol: str) -> list[Json]:
     Raises:
         CallerError: an unknown protocol.
     """
-    if protocol not in PROTOCOLS:
-        raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(PROTOCOLS)}")
-    shape = PROTOCOLS[protocol]
+    _shape(protocol)
     tools = []
     if policy.read_tool:
-        tools.append(shape(policy.read_tool, _READ_TEXT.format(name=policy.read_tool), _read_parameters()))
+        tools.append(
+            definition(protocol, policy.read_tool, _READ_TEXT.format(name=policy.read_tool), _read_parameters())
+        )
     if policy.search_tool and policy.read_tool:
-        tools.append(shape(policy.search_tool, _SEARCH_TEXT, _search_parameters()))
+        tools.append(definition(protocol, policy.search_tool, _SEARCH_TEXT, _search_parameters()))
     return tools
