@@ -31,6 +31,7 @@ __all__ = [
     "decode",
     "decode_string",
     "escape",
+    "escaped_length",
     "refuse_split_pair",
     "utf8",
 ]
@@ -43,9 +44,14 @@ _INT_BOUND = 10**4300
 
 Escape = Literal["utf8", "ascii"]
 
+# Chars of a huge text that are worked on at a time.
+_BLOCK = 1 << 18
+
 # Steps of a path that an error shows before it is abridged.
 _PATH_STEPS = 20
 
+_UNITS = re.compile(r"(?:[^\\]|\\u[0-9a-fA-F]{4}|\\[^u])*")
+_LOW_SURROGATE = re.compile(r"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _encode = msgspec.json.Encoder().encode
@@ -59,7 +65,12 @@ def utf8(text: str) -> bytes:
 
 def blob_id(text: str) -> str:
     """First 32 hex digits of the SHA-256 of the text's UTF-8 (`surrogatepass`)."""
-    return hashlib.sha256(utf8(text)).hexdigest()[:32]
+    if len(text) <= _BLOCK:
+        return hashlib.sha256(utf8(text)).hexdigest()[:32]
+    digest = hashlib.sha256()
+    for begin in range(0, len(text), _BLOCK):  # a huge text is never copied whole
+        digest.update(utf8(text[begin : begin + _BLOCK]))
+    return digest.hexdigest()[:32]
 
 
 def refuse_split_pair(text: str) -> None:
@@ -154,11 +165,15 @@ def decode(text: str | bytes) -> Json:
 
 
 def decode_string(quoted: str) -> str:
-    """The text of a JSON string, from its quotes on, as `json.loads` gives it.
+    """The text of a JSON string with its quotes, as `json.loads` gives it.
 
     Raises:
         ValueError: not a JSON string.
     """
+    if len(quoted) > 2 * _BLOCK:
+        ends = [*_between_escapes(quoted), len(quoted) - 1]
+        pieces = zip([1, *ends], ends, strict=False)
+        return "".join([decode_string(f'"{quoted[begin:end]}"') for begin, end in pieces])
     try:
         return _decode_string(quoted)
     except (msgspec.MsgspecError, UnicodeError):  # a lone surrogate, or malformed
@@ -166,6 +181,22 @@ def decode_string(quoted: str) -> str:
         if not isinstance(text, str):
             raise ValueError("not a JSON string") from None
         return text
+
+
+def _between_escapes(quoted: str) -> Iterator[int]:
+    """Places about a block apart at which a JSON string can be cut: inside no escape, and inside no pair of them."""
+    last = 0
+    for end in range(_BLOCK, len(quoted) - _BLOCK, _BLOCK):
+        begin = end - 32
+        while begin > last and quoted[begin - 1] == "\\":
+            begin -= 1
+        if begin <= last:
+            continue  # backslashes all the way
+        # From a place that is not behind a backslash, escapes can be read off; a low surrogate stays with its high one.
+        found = _UNITS.match(quoted, begin, end)
+        last = found.end() if found else begin
+        last += 6 * (_LOW_SURROGATE.match(quoted, last) is not None)
+        yield last
 
 
 def escape(text: str, how: Escape) -> str:
@@ -217,6 +248,11 @@ def _scalar(item: Json, whole: Json) -> str:
     if abs(item) >= _INT_BOUND:
         raise _fault(whole)
     return int.__repr__(item)
+
+
+def escaped_length(text: str) -> int:
+    """Code points of the text inside a canonical JSON string, without the quotes."""
+    return len(_encode(text)) - 2 if text.isascii() else len(escape(text, "utf8"))
 
 
 def _fault(value: Json) -> UnsupportedOutput:

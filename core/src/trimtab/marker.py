@@ -49,7 +49,7 @@ def line(first: int, last: int, total: int, tool: str | None = None, blob_id: st
 
 def might_hold_marker(text: str, tool: str) -> bool:
     """Whether markers with this read-back tool may stand in the text: a fast look, no claim."""
-    return f"; full text: {tool} trimtab:" in text
+    return f"full text: {tool} trimtab:" in text
 
 
 def parse(text: str) -> Iterator[Marker]:

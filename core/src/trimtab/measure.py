@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from trimtab._json import Escape, escape
+from trimtab._json import Escape, escape, escaped_length
 
-__all__ = ["Spelling", "escaped_length", "fit_from_end", "fit_from_start", "shown"]
+__all__ = ["Spelling", "fit_from_end", "fit_from_start", "shown"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -30,11 +30,6 @@ def shown(text: str) -> str:
     except UnicodeEncodeError:
         return _SURROGATE.sub("\ufffd", text)
     return text
-
-
-def escaped_length(text: str) -> int:
-    """Code points of the text inside a canonical JSON string, without the quotes."""
-    return len(escape(text, "utf8"))
 
 
 @frozen

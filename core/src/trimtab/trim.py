@@ -12,14 +12,14 @@ from typing import Literal
 
 from attrs import define, field, frozen
 
-from trimtab._json import blob_id, canonical, refuse_split_pair
+from trimtab._json import blob_id, canonical, escaped_length, refuse_split_pair
 from trimtab.budget import Budget, fill
 from trimtab.codecs.find import BulkText, Found, splice
 from trimtab.envelope import BlobRef
 from trimtab.excerpt.build import Excerpt, bare, cut, proves
 from trimtab.focus import rank
 from trimtab.marker import MARKER_MAX, MIN_MOVED, might_hold_marker, parse
-from trimtab.measure import Spelling, escaped_length
+from trimtab.measure import Spelling
 from trimtab.pointer import resolve, to_pointer
 from trimtab.types import Json, TokenCounter
 
@@ -43,14 +43,24 @@ class Kept:
 
 @frozen(kw_only=True)
 class Trimming:
-    """What `trim` gives: the skeleton (the output itself when nothing moved), its refs, the texts by blob id."""
+    """What `trim` gives: the skeleton (the output itself when nothing moved), the texts by blob id, the refs."""
 
     skeleton: Json = field(repr=False)
-    refs: tuple[BlobRef, ...] = ()
     blobs: Mapping[str, str] = field(factory=dict, repr=False)
     over_budget: bool = False
     cap: int | None = None
+    _refs: Callable[[], tuple[BlobRef, ...]] = field(default=tuple, repr=False, eq=False)
     _kept: Callable[[], tuple[Kept, ...]] = field(default=tuple, repr=False, eq=False)
+
+    @property
+    def moved(self) -> bool:
+        """Whether anything was moved."""
+        return bool(self.blobs)
+
+    @cached_property
+    def refs(self) -> tuple[BlobRef, ...]:
+        """The refs of the moved texts in document order; worked out when asked."""
+        return self._refs()
 
     @cached_property
     def kept(self) -> tuple[Kept, ...]:
@@ -154,6 +164,7 @@ def trim(
     reader: str | None,
     focus: str | None = None,
     plain: bool = False,
+    tokens: int | None = None,
 ) -> Trimming:
     """Shorten an output to its budget.
 
@@ -163,6 +174,7 @@ def trim(
         reader: name of the read-back tool for the markers; None: markers without a handle.
         focus: what the excerpts should answer, or None.
         plain: what `check` said of the output.
+        tokens: of the output, where they were counted already.
 
     Raises:
         UnsupportedOutput: what would stay in the skeleton cannot be written as JSON.
@@ -176,17 +188,19 @@ def trim(
     lengths = job.lengths()
     total = frame + sum(lengths)
     if budget.unit == "tokens":
-        return _by_tokens(job, budget, counter, frame, lengths)
+        return _by_tokens(job, budget, counter, frame, lengths, None if found.media else tokens)
     cap = fill(frame, lengths, budget.keep) if total > budget.limit else None
     composed = job.compose(_least(cap, budget.cap))
     over = total > budget.limit and len(job.counted(composed)) > budget.keep
     return _finish(job, composed, _least(cap, budget.cap), over)
 
 
-def _by_tokens(job: _Job, budget: Budget, counter: TokenCounter, frame: int, lengths: Sequence[int]) -> Trimming:
+def _by_tokens(
+    job: _Job, budget: Budget, counter: TokenCounter, frame: int, lengths: Sequence[int], counted: int | None
+) -> Trimming:
     """Fill in chars by the output's own ratio, count, scale the cap by what it was over."""
     text = job.counted(job.compose(None))
-    tokens = counter.count(text)
+    tokens = counter.count(text) if counted is None else counted
     chars = max(len(text), 1)
     hard = None if budget.cap is None else budget.cap * chars // max(tokens, 1)
     if tokens <= budget.limit:
@@ -219,10 +233,9 @@ def _finish(job: _Job, composed: _Composed, cap: int | None, over_budget: bool) 
         blobs[part.id] = part.bulk.text
         if part.bulk.source is not None:
             blobs[blob_id(part.bulk.source)] = part.bulk.source
-    spans = _final_spans(job, composed)
     return Trimming(
         skeleton=composed.skeleton,
-        refs=tuple(_ref(job.parts[index], excerpt, spans.get(index)) for index, excerpt in composed.excerpts.items()),
+        refs=lambda: _refs(job, composed),
         blobs=blobs,
         over_budget=over_budget,
         cap=cap,
@@ -243,12 +256,11 @@ def whole(output: Json, found: Found, reader: str | None) -> Trimming:
     }
     job = _Job(output, parts, (), reader, None)
     composed = job.with_excerpts(excerpts)
-    spans = _final_spans(job, composed)
     blobs = {parts[index].id: parts[index].bulk.text for index in excerpts}
     blobs |= {blob_id(one.source): one.source for i in excerpts if (one := parts[i].bulk).source is not None}
     return Trimming(
         skeleton=composed.skeleton,
-        refs=tuple(_ref(parts[i], one, spans.get(i), is_whole=True) for i, one in excerpts.items()),
+        refs=lambda: _refs(job, composed, is_whole=True),
         blobs=blobs,
         kept=lambda: tuple(_kept(job, index, excerpts.get(index), is_whole=True) for index in range(len(parts))),
     )
@@ -330,16 +342,20 @@ def _final_spans(job: _Job, composed: _Composed) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _ref(part: _Part, excerpt: Excerpt, span: tuple[int, int] | None, *, is_whole: bool = False) -> BlobRef:
-    return BlobRef(
-        key=to_pointer(part.bulk.path),
-        blob_id=part.id,
-        total_chars=len(part.bulk.text),
-        cuts=excerpt.cuts,
-        span=span,
-        esc=part.bulk.esc,
-        source_id=None if part.bulk.source is None else blob_id(part.bulk.source),
-        whole=is_whole,
+def _refs(job: _Job, composed: _Composed, *, is_whole: bool = False) -> tuple[BlobRef, ...]:
+    spans = _final_spans(job, composed)
+    return tuple(
+        BlobRef(
+            key=to_pointer(part.bulk.path),
+            blob_id=part.id,
+            total_chars=len(part.bulk.text),
+            cuts=excerpt.cuts,
+            span=spans.get(index),
+            esc=part.bulk.esc,
+            source_id=None if part.bulk.source is None else blob_id(part.bulk.source),
+            whole=is_whole,
+        )
+        for index, part, excerpt in ((index, job.parts[index], one) for index, one in composed.excerpts.items())
     )
 
 

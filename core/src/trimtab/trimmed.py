@@ -58,7 +58,7 @@ class Trimmed:
         changed: whether `value` differs from the output.
         over_budget: everything that can move is down to its bare marker, and it is still above `keep`.
         error: why the output was left whole although it is above its budget (a codec or the store failed), or None.
-        envelope: what the row holds; None when the row is the output itself.
+        moved: how many texts were stored.
         explained: what `host.explain` gives, worked out when called.
     """
 
@@ -67,7 +67,8 @@ class Trimmed:
     changed: bool = False
     over_budget: bool = False
     error: Exception | None = None
-    envelope: Envelope | None = field(default=None, repr=False)
+    moved: int = 0
+    _envelope: Callable[[], Envelope | None] = field(default=lambda: None, repr=False, eq=False)
     explained: Callable[[], dict[str, Any]] = field(default=dict, repr=False, eq=False)
     _output: Json = field(repr=False)
     _counter: TokenCounter = field(repr=False)
@@ -76,6 +77,11 @@ class Trimmed:
     def text(self) -> str:
         """`value` as it goes into a prompt: the string itself, or canonical JSON."""
         return _text(self.value)
+
+    @cached_property
+    def envelope(self) -> Envelope | None:
+        """What the row holds; None when the row is the output itself."""
+        return self._envelope()
 
     @cached_property
     def row(self) -> Json:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import field, frozen
 
-from trimtab._json import escape
+from trimtab._json import Escape, escape
 from trimtab.codecs.jsontext import Located, Source, scan
 from trimtab.codecs.leaves import is_leaf, strings
 from trimtab.errors import CodecError, PointerError
@@ -18,6 +18,11 @@ from trimtab.pointer import Path, follow, replace, resolve
 from trimtab.types import Codec, Json
 
 __all__ = ["BulkText", "Found", "find", "splice"]
+
+# Tried in this order; a text that is spelt in neither way keeps its source in the store.
+_SPELLINGS: tuple[Escape, ...] = ("utf8", "ascii")
+_BLOCK = 1 << 16
+_MAY_BEGIN_JSON = frozenset("{[ \t\r\n\ufeff")
 
 
 @frozen
@@ -175,7 +180,7 @@ def _from_leaves(long: Sequence[tuple[Path, str, bool]]) -> Iterator[BulkText]:
 
 def _inside(path: Path, text: str) -> list[BulkText]:
     """A bulk string: the leaves of the JSON that it holds, else itself."""
-    source = scan(text)
+    source = scan(text) if text[0] in _MAY_BEGIN_JSON else None
     return [BulkText(path, text)] if source is None else _from_source(path, source)
 
 
@@ -192,15 +197,22 @@ def _payloads(source: Source) -> list[Located]:
 
 def _located(path: Path, source: Source, one: Located) -> BulkText:
     """A bulk text inside JSON text, with the spelling that gives its source back exactly."""
-    spelt = source.text[one.start : one.end]
     span = (one.start, one.end)
-    if one.text == spelt and spelt.isascii():  # no escapes, and nothing that would need one
-        return BulkText(path, one.text, span, "utf8")
-    if spelt == escape(one.text, "utf8"):
-        return BulkText(path, one.text, span, "utf8")
-    if spelt == escape(one.text, "ascii"):
-        return BulkText(path, one.text, span, "ascii")
-    return BulkText(path, one.text, span, "raw", spelt)
+    for how in _SPELLINGS:
+        if _is_spelt(source.text, one, how):
+            return BulkText(path, one.text, span, how)
+    return BulkText(path, one.text, span, "raw", source.text[one.start : one.end])
+
+
+def _is_spelt(source: str, one: Located, how: Escape) -> bool:
+    """Whether the text between the quotes is this spelling of the decoded text. By blocks: a text may be huge."""
+    at = one.start
+    for begin in range(0, len(one.text), _BLOCK):
+        spelt = escape(one.text[begin : begin + _BLOCK], how)
+        if not source.startswith(spelt, at):
+            return False
+        at += len(spelt)
+    return at == one.end
 
 
 def _found(output: Json, texts: list[BulkText], payloads: list[BulkText], codec: str) -> Found:

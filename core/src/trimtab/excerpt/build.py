@@ -79,6 +79,8 @@ def cut(
         kept, room = _take(text, passages(), room, gap, spelling)
     head = head_stop(text, 0, fit_from_start(text, 0, total, room // 3, spelling))
     tail = tail_start(text, fit_from_end(text, head, total, room - room // 3, spelling), total)
+    if not kept and tail - head > gap:  # the usual case: one gap, longer than any marker line
+        return build(text, ((head + 1, tail),), tool, blob_id)
 
     def line(first: int, last: int) -> str:
         return _line(text, first, last, tool, blob_id)

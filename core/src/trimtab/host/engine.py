@@ -19,6 +19,9 @@ __all__ = ["DEFAULT_OWNER", "Engine", "fingerprint", "holder"]
 
 DEFAULT_OWNER = "default"
 
+# Tool names come from outside: a flood of them must not fill the memory.
+_MOST_BUDGETS = 1_000
+
 
 def holder(owner: Owner | None) -> str:
     """The owner to hold blobs for. Raises CallerError for `ALL`, which holds nothing, and for an empty one."""
@@ -43,8 +46,18 @@ class Engine:
     policy: Policy
     registry: Registry
     _counters: dict[str, TokenCounter] = field(factory=dict)
+    _budgets: dict[str, Budget] = field(factory=dict)
     _whole: set[str] = field(factory=set)
     _lock: Lock = field(factory=Lock, repr=False)
+
+    def budget(self, tool: str) -> Budget:
+        """The policy's budget of a tool."""
+        found = self._budgets.get(tool)
+        if found is None:
+            found = self.policy.budget(tool)
+            if len(self._budgets) < _MOST_BUDGETS:
+                self._budgets[tool] = found
+        return found
 
     def counter(self, budget: Budget) -> TokenCounter:
         """The counter of a budget, made when first needed. Raises PolicyError for a name nothing registers."""

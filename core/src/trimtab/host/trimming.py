@@ -24,7 +24,7 @@ __all__ = ["trim_batch_steps", "trim_steps"]
 
 @frozen(kw_only=True)
 class _Prepared:
-    """An output that was cut and not stored yet. Without `trimming.refs` nothing moved."""
+    """An output that was cut and not stored yet."""
 
     tool: str
     output: Json
@@ -86,7 +86,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         raise CallerError(f"the tool's name must be a string, not {call.tool!r:.80}; an unknown one is ''")
     policy = engine.policy
     tool, arguments = policy.inner_call(call.tool, call.arguments)
-    used = budget or policy.budget(tool)
+    used = budget or engine.budget(tool)
     reads_back = policy.is_read_tool(call.tool) or policy.is_read_tool(tool)
 
     def result(trimming: Trimming, **more: Any) -> _Prepared:
@@ -96,14 +96,14 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
 
     untouched = Trimming(skeleton=call.output)
     try:
-        longer, plain = _above(call.output, used, engine.counter(used))
+        above, plain, tokens = _measured(call.output, used, engine.counter(used))
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
             raise
         return result(untouched, error=error)
     if engine.went_whole(call.tool, call.output):
         return result(untouched, reads_back=reads_back)
-    if not reads_back and not (policy.trims() and (longer or used.cap is not None)):
+    if not reads_back and not (policy.trims() and (above or used.cap is not None)):
         return result(untouched)
     try:
         found = find(tool, call.output, engine.codecs(tool))
@@ -119,6 +119,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
             reader=policy.reader(),
             focus=focus or None,
             plain=plain,
+            tokens=tokens if output is call.output else None,
         )
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
@@ -126,23 +127,30 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         return result(untouched, error=error)
     except Exception as error:  # whatever a plugin's codec or store raises
         return result(untouched, reads_back=reads_back, error=error)
-    if not trimming.refs:
+    if not trimming.moved:
         trimming = evolve(trimming, skeleton=call.output)
     return result(trimming, codec=found.codec, focus=focus)
 
 
-def _above(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool, bool]:
-    """Whether an output may be above its limit, and whether it is plain (see `check`); it is checked on the way."""
+def _measured(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool, bool, int | None]:
+    """Whether an output may be above its limit, whether it is plain (see `check`), its tokens where they were counted.
+
+    What stays in the prompt is checked on the way.
+    """
+    plain = True
     if isinstance(output, str):
-        above = len(output) > budget.limit if budget.unit == "chars" else counter.count(output) > budget.limit
-        if not above:
-            refuse_split_pair(output)
-        return above, True
-    least, plain = check(output)
-    if least > budget.limit and budget.unit == "chars":
-        return True, plain
-    text = canonical(output, plain=plain)
-    return (len(text) if budget.unit == "chars" else counter.count(text)) > budget.limit, plain
+        text = output
+        if len(text) <= budget.limit:
+            refuse_split_pair(text)
+    else:
+        least, plain = check(output)
+        if least > budget.limit and budget.unit == "chars":
+            return True, plain, None
+        text = canonical(output, plain=plain)
+    if budget.unit == "chars":
+        return len(text) > budget.limit, plain, None
+    tokens = counter.count(text)
+    return tokens > budget.limit, plain, tokens
 
 
 def _original(tool: str, output: Json, found: Found, engine: Engine, owner: str) -> Steps[tuple[Json, Found]]:
@@ -164,7 +172,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
     """Store the moved texts, then hand out; a store that fails leaves the output whole, now and later."""
     error = prepared.error
     trimming = prepared.trimming
-    if trimming.blobs and error is None:
+    if trimming.moved and error is None:
         blobs = trimming.blobs
 
         def put(store: BlobStore) -> None:
@@ -178,11 +186,12 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
         trimming = Trimming(skeleton=prepared.output)
         if not isinstance(error, UnsupportedOutput):
             engine.stay_whole(fingerprint(prepared.tool, prepared.output))
-    value = prepared.output if prepared.reads_back or not trimming.refs else trimming.skeleton
+    value = prepared.output if prepared.reads_back or not trimming.moved else trimming.skeleton
     return Trimmed(
         tool=prepared.tool,
         value=value,
-        envelope=_envelope(prepared, trimming),
+        moved=len(trimming.blobs),
+        envelope=lambda: _envelope(prepared, trimming),
         changed=value is not prepared.output and value != prepared.output,
         over_budget=trimming.over_budget,
         error=error,
@@ -194,7 +203,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
 
 def _envelope(prepared: _Prepared, trimming: Trimming) -> Envelope | None:
     """What the row holds; an output that looks like a row gets one of its own, so that it is never taken for ours."""
-    if trimming.refs:
+    if trimming.moved:
         return Envelope(tool=prepared.tool, skeleton=trimming.skeleton, refs=trimming.refs)
     if is_row_shaped(prepared.output):
         return Envelope(tool=prepared.tool, skeleton=prepared.output)
@@ -219,12 +228,11 @@ def _report(recording: Recording, trimmed: Trimmed) -> None:
         log.warning("%s: left whole: %s", trimmed.tool, trimmed.error)
         recording.fail(trimmed.error)
         return
-    moved = 0 if trimmed.envelope is None else len(trimmed.envelope.refs)
-    log.debug("%s: %s texts moved, over budget: %s", trimmed.tool, moved, trimmed.over_budget)
+    log.debug("%s: %s texts moved, over budget: %s", trimmed.tool, trimmed.moved, trimmed.over_budget)
     recording.set(
         {
             "trimtab.changed": trimmed.changed,
-            "trimtab.texts_moved": moved,
+            "trimtab.texts_moved": trimmed.moved,
             "trimtab.over_budget": trimmed.over_budget,
         }
     )
