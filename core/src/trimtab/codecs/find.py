@@ -53,8 +53,11 @@ class Found:
     codec: str
 
 
-def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]]) -> Found:
+def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]], *, deep: bool = True) -> Found:
     """The bulk texts of a tool output; `codecs` are tried in order, each with a name for reports.
+
+    Without `deep`, a bulk string that holds JSON is one text, as any other, instead of the leaves of that JSON: what a
+    read-back tool shows of a file is a page, whatever the file holds.
 
     Raises:
         CodecError: a codec raised, or pointed at something that is not a string.
@@ -69,14 +72,14 @@ def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]]) -> Found:
             pointed = _ask(tool, codec, document)
             if pointed is not None:
                 inside = source if source is not None and document is source.value else None
-                texts = _from_pointers(tool, document, pointed, block, inside)
+                texts = _from_pointers(tool, document, pointed, block, inside, deep)
                 if inside is not None:
-                    texts += [one for one in _from_leaves(long) if one.path != block]
+                    texts += [one for one in _from_leaves(long, deep) if one.path != block]
                 return _found(output, texts, payloads, name)
     if isinstance(output, str):
         texts = [BulkText((), output)] if source is None else _from_source((), source)
         return Found(tuple(texts), tuple(payloads), "text" if source is None else "json leaves")
-    return Found(tuple(_from_leaves(long)), tuple(payloads), "json leaves")
+    return Found(tuple(_from_leaves(long, deep)), tuple(payloads), "json leaves")
 
 
 def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
@@ -130,11 +133,11 @@ def _ask(tool: str, codec: Codec, document: Json) -> list[str] | None:
 
 
 def _from_pointers(
-    tool: str, document: Json, pointed: Sequence[str], block: Path, source: Source | None
+    tool: str, document: Json, pointed: Sequence[str], block: Path, source: Source | None, deep: bool
 ) -> list[BulkText]:
     paths = _followed(tool, document, pointed)
     if source is None:
-        return [one for path in paths for one in _inside(path, resolve(document, path))]
+        return [one for path in paths for one in _inside(path, resolve(document, path), deep)]
     located = [one for path in paths if (one := source.at(path)) is not None]
     located += [one for one in source.shadowed() if is_leaf(one.text)]
     return [_located(block, source, one) for one in located]
@@ -172,15 +175,15 @@ def _document_order(output: Json) -> Callable[[BulkText], tuple[list[int], int]]
     return key
 
 
-def _from_leaves(long: Sequence[tuple[Path, str, bool]]) -> Iterator[BulkText]:
+def _from_leaves(long: Sequence[tuple[Path, str, bool]], deep: bool) -> Iterator[BulkText]:
     for path, text, is_payload in long:
         if not is_payload and is_leaf(text):
-            yield from _inside(path, text)
+            yield from _inside(path, text, deep)
 
 
-def _inside(path: Path, text: str) -> list[BulkText]:
-    """A bulk string: the leaves of the JSON that it holds, else itself."""
-    source = scan(text) if text[0] in _MAY_BEGIN_JSON else None
+def _inside(path: Path, text: str, deep: bool) -> list[BulkText]:
+    """A bulk string: with `deep` the leaves of the JSON that it holds, else itself."""
+    source = scan(text) if deep and text[:1] in _MAY_BEGIN_JSON else None
     return [BulkText(path, text)] if source is None else _from_source(path, source)
 
 

@@ -106,7 +106,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
     if not reads_back and not (policy.trims() and (above or used.cap is not None)):
         return result(untouched)
     try:
-        found = find(tool, call.output, engine.codecs(tool))
+        found = find(tool, call.output, engine.codecs(tool), deep=not reads_back)
         if reads_back:
             return result(whole(call.output, found, policy.reader()), reads_back=True, codec=found.codec)
         focus = call.focus if call.focus is not None else policy.focus_of(tool, arguments)
