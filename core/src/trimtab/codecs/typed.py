@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -13,6 +13,8 @@ from trimtab.pointer import Path, to_pointer
 from trimtab.types import Codec, Json
 
 __all__ = ["Bulk", "codec_for"]
+
+_Finder: TypeAlias = Callable[[Json, Path], Iterable[Path]]
 
 
 class _Bulk:
@@ -37,6 +39,7 @@ def codec_for(shape: Any) -> Codec:
     """
     if not _marks(shape, set()):
         raise CallerError(f"codec_for({shape!r}): no field is marked; write `content: Annotated[str, Bulk]`")
+    paths = _finder(shape, {})
 
     def codec(output: Json) -> Iterable[str] | None:
         from trimtab.convert import ShapeError, structure  # cattrs takes 50 ms to import, and only typed codecs need it
@@ -45,7 +48,7 @@ def codec_for(shape: Any) -> Codec:
             structure(output, shape)
         except ShapeError:
             return None
-        return [to_pointer(path) for path in _paths(output, shape, ())]
+        return [to_pointer(path) for path in paths(output, ())]
 
     return codec
 
@@ -79,34 +82,80 @@ def _marks(shape: Any, seen: set[Any]) -> bool:
     return any(found)  # of all, not the first: every wrong mark is an error
 
 
-def _paths(value: Json, shape: Any, path: Path) -> Iterable[Path]:
-    """Paths of marked strings in a value that has the shape, in document order of the value."""
+def _finder(shape: Any, made: dict[Any, _Finder]) -> _Finder:
+    """What finds the marked strings in a value that has the shape, in the value's order.
+
+    Type hints are read here, once: reading them takes longer than all else of a codec. `made` has the finders of
+    classes that are not finished yet, for those that contain themselves.
+    """
     shape, marked = _bare(shape)
+    origin, parts = get_origin(shape), get_args(shape)
     if marked:
-        if isinstance(value, str):
-            yield path
-    elif (options := _options(shape)) is not None:
-        yield from _first_fit(value, options, path)
-    elif attrs.has(shape) and isinstance(value, dict):
-        hints = get_type_hints(shape, include_extras=True)
-        for key, child in value.items():
-            if key in hints:
-                yield from _paths(child, hints[key], (*path, key))
-    elif isinstance(value, list) and (parts := get_args(shape)) and issubclass(get_origin(shape), Sequence):
-        for index, child in enumerate(value):
-            yield from _paths(child, parts[0], (*path, index))
-    elif isinstance(value, dict) and (parts := get_args(shape)) and issubclass(get_origin(shape), Mapping):
-        for key, child in value.items():
-            yield from _paths(child, parts[1], (*path, key))
+        return lambda value, path: [path] if isinstance(value, str) else []
+    if (options := _options(shape)) is not None:
+        return _in_union([(one, _finder(one, made)) for one in options])
+    if attrs.has(shape):
+        return made[shape] if shape in made else _in_class(shape, made)
+    if parts and isinstance(origin, type) and issubclass(origin, Mapping):
+        return _in_object(_finder(parts[1], made))
+    if parts and isinstance(origin, type) and issubclass(origin, Sequence):
+        return _in_list(_finder(parts[0], made))
+    return lambda _value, _path: []
 
 
-def _first_fit(value: Json, options: tuple[Any, ...], path: Path) -> Iterable[Path]:
+def _in_class(shape: Any, made: dict[Any, _Finder]) -> _Finder:
+    fields: dict[str, _Finder] = {}
+
+    def find(value: Json, path: Path) -> Iterable[Path]:
+        if isinstance(value, dict):
+            for key, child in value.items():
+                if key in fields:
+                    yield from fields[key](child, (*path, key))
+
+    made[shape] = find
+    hints = get_type_hints(shape, include_extras=True)
+    known = [one.name for one in attrs.fields(shape) if one.name in hints]
+    fields.update({name: _finder(hints[name], made) for name in known})
+    return find
+
+
+def _in_list(child_finder: _Finder) -> _Finder:
+    def find(value: Json, path: Path) -> Iterable[Path]:
+        if isinstance(value, list):
+            for index, child in enumerate(value):
+                yield from child_finder(child, (*path, index))
+
+    return find
+
+
+def _in_object(child_finder: _Finder) -> _Finder:
+    def find(value: Json, path: Path) -> Iterable[Path]:
+        if isinstance(value, dict):
+            for key, child in value.items():
+                yield from child_finder(child, (*path, key))
+
+    return find
+
+
+def _in_union(options: Sequence[tuple[Any, _Finder]]) -> _Finder:
+    """By the first option that the value fits; with only one beside None nothing has to be tried."""
+    others = [(one, finder) for one, finder in options if one is not type(None)]
+
+    def find(value: Json, path: Path) -> Iterable[Path]:
+        if value is None:
+            return []
+        if len(others) == 1:
+            return others[0][1](value, path)
+        return next((finder(value, path) for one, finder in others if _fits(value, one)), [])
+
+    return find
+
+
+def _fits(value: Json, shape: Any) -> bool:
     from trimtab.convert import ShapeError, structure
 
-    for option in options:
-        try:
-            structure(value, option)
-        except (ShapeError, TypeError):
-            continue
-        yield from _paths(value, option, path)
-        return
+    try:
+        structure(value, shape)
+    except (ShapeError, TypeError):
+        return False
+    return True
