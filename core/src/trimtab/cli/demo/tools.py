@@ -1,0 +1,109 @@
+"""The demo's tools, as an application would write them: they give whole outputs and know nothing of trimming."""
+
+from __future__ import annotations
+
+import asyncio.base_events
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from trimtab import Host
+from trimtab.cli.demo.knowledge import Chunk
+from trimtab.cli.demo.pages import Page, fetch
+from trimtab.cli.demo.ranking import ranked
+from trimtab.types import AllowList, Json
+
+__all__ = ["ATTACHMENTS", "Toolbox"]
+
+ATTACHMENTS: Mapping[str, Path] = {"base_events.py": Path(asyncio.base_events.__file__)}
+
+_SEARCH_EXTRACT = 8_000  # chars of a page that a search result carries
+_MOST_PAGES, _MOST_CHUNKS = 6, 8
+
+
+class Toolbox:
+    """Runs the calls of one conversation.
+
+    Args:
+        host: answers the calls of the read tools.
+        site: the pages that `web_search` knows.
+        knowledge: what `kb_search` searches.
+    """
+
+    def __init__(self, host: Host, site: Sequence[Page], knowledge: Sequence[Chunk]) -> None:
+        self._host = host
+        self._site = site
+        self._knowledge = knowledge
+
+    def definitions(self) -> list[Json]:
+        """The tool list of every request."""
+        own = [
+            _definition("web_search", "Search the web.", "query"),
+            _definition("web_fetch", "Fetch a web page.", "url"),
+            _definition("kb_search", "Search the knowledge base.", "query"),
+            _definition("read_file", "Read an attached file.", "filename"),
+        ]
+        return [*own, *self._host.read_tools("anthropic")]
+
+    def run(self, tool: str, arguments: Json, allow: AllowList) -> Json:
+        """The output of one call. What the model got wrong is in the output, as an error."""
+        if tool in self._host.policy.read_names:
+            return self._host.run_read_tool(tool, arguments, allow=allow)
+        if tool == "web_search":
+            return self.web_search(arguments["query"])
+        if tool == "web_fetch":
+            return self.web_fetch(arguments["url"])
+        if tool == "kb_search":
+            return self.kb_search(arguments["query"])
+        return read_file(arguments["filename"])
+
+    def web_search(self, query: str) -> Json:
+        """Results as JSON text, which is how they come from a server."""
+        best = [self._site[number] for number in ranked(query, [page.text for page in self._site], _MOST_PAGES)]
+        prefix = _prefix("web_search", query)
+        found = [
+            {"id": f"{prefix}-{n}", "url": page.url, "title": page.title, "content": page.text[:_SEARCH_EXTRACT]}
+            for n, page in enumerate(best, start=1)
+        ]
+        return json.dumps(found, ensure_ascii=False, indent=1)
+
+    def web_fetch(self, url: str) -> Json:
+        """The whole page."""
+        try:
+            page = fetch(url)
+        except OSError as error:
+            return {"error": {"message": str(error)}}
+        return [{"id": f"{_prefix('web_fetch', url)}-1", "url": page.url, "title": page.title, "content": page.text}]
+
+    def kb_search(self, query: str) -> Json:
+        """The sections that answer best, whole."""
+        texts = [f"{chunk.title}\n{chunk.text}" for chunk in self._knowledge]
+        best = ranked(query, texts, _MOST_CHUNKS)
+        return [
+            {
+                "id": f"kb-{number + 1}",
+                "path": self._knowledge[number].path,
+                "title": self._knowledge[number].title,
+                "content": self._knowledge[number].text,
+            }
+            for number in best
+        ]
+
+
+def read_file(filename: str) -> Json:
+    """The whole text of an attached file."""
+    path = ATTACHMENTS.get(filename)
+    if path is None:
+        return {"error": {"message": f"nothing attached is called {filename!r}; there is {', '.join(ATTACHMENTS)}"}}
+    return {"text": path.read_text(encoding="utf-8")}
+
+
+def _prefix(tool: str, asked: str) -> str:
+    """Begins the ids of one lookup's results."""
+    return hashlib.sha256(f"{tool} {asked}".encode()).hexdigest()[:8]
+
+
+def _definition(name: str, text: str, parameter: str) -> Json:
+    schema = {"type": "object", "properties": {parameter: {"type": "string"}}, "required": [parameter]}
+    return {"name": name, "description": text, "input_schema": schema}
