@@ -7,7 +7,7 @@ words go by pairs of characters. The text is searched for the question's terms, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from heapq import heappush, heappushpop
 from typing import Final
@@ -46,7 +46,7 @@ LONG_LINE: Final = 400
 """Chars of the longest line, its end included, that is one passage."""
 
 SHORT_PIECE: Final = 200
-"""A piece of a longer line has at least so many chars, unless it is the last."""
+"""A piece of a longer line has at least so many chars, less what keeps a character whole; its last may be shorter."""
 
 SENTENCE_ENDS: Final = (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f")
 BLANKS: Final = (" ", "\t", "\u3000")
@@ -87,8 +87,8 @@ def query_of(arguments: Json) -> str | None:
 def rank(text: str, query: str, *, most: int = 64) -> list[Passage]:
     """The passages of `text` that hold a term of `query`, best first, equal ones in order; at most `most`.
 
-    A passage is a line with its end, or, of a line above 400 chars, a piece of 200 to 400 that ends with a
-    sentence or else at a blank. None when `query` has no word in it.
+    A passage is a line with its end, or, of a line above 400 chars, a piece of some 200 to 400 that ends with
+    a sentence or else at a blank. No passage when `query` has no word in it.
 
     Memory is bounded by `most`, not by the text. Scores are the same on every machine: sums, products and
     quotients of doubles in a fixed order, with a logarithm of whole numbers.
@@ -101,7 +101,7 @@ def rank(text: str, query: str, *, most: int = 64) -> list[Passage]:
         for term in counts:
             found_in[term] += 1
     pieces = text.count("\n") + 1 + len(text) // SHORT_PIECE
-    weights = [_log2(2 * pieces + 2, 2 * found + 1) for found in found_in]
+    weights = [_log2(2 * max(pieces, found) + 2, 2 * found + 1) for found in found_in]
     best: list[tuple[float, int, int]] = []
     for start, end, counts in _hits(text, pattern):
         # The length of a piece against the mean one, which is len(text) / pieces.
@@ -197,11 +197,12 @@ def _piece_end(text: str, start: int, line_end: int) -> int:
     if line_end - start <= LONG_LINE:
         return line_end
     least, most = start + SHORT_PIECE, start + LONG_LINE
-    for ends in (SENTENCE_ENDS, BLANKS):
-        cut = max(at + len(mark) if (at := text.rfind(mark, least, most)) >= 0 else 0 for mark in ends)
-        if cut:
-            return cut
-    cut = most
-    while is_joined(text, cut) and most - cut < MOST_BACK:
-        cut -= 1
+    cut = _after_last(SENTENCE_ENDS, text, least, most) or _after_last(BLANKS, text, least, most) or most
+    for back in range(MOST_BACK):
+        if not is_joined(text, cut - back):
+            return cut - back
     return cut
+
+
+def _after_last(marks: Sequence[str], text: str, least: int, most: int) -> int:
+    return max(at + len(mark) if (at := text.rfind(mark, least, most)) >= 0 else 0 for mark in marks)

@@ -30,16 +30,17 @@ def is_joined(text: str, pos: int) -> bool:
     """Whether a cut between `text[pos - 1]` and `text[pos]` would split one character as people see it.
 
     True before combining marks, joiners, variation selectors, skin tones, tags, Hangul medials and
-    finals; after a zero-width joiner; inside CRLF; inside a pair of flag letters. False at both ends
-    of the text and beyond them.
+    finals; after a zero-width joiner; inside CRLF; inside a pair of flag letters. False after a
+    newline or another control, where nothing can be joined (as in UAX 29, GB4), and at both ends of the
+    text and beyond them.
     """
     if not 0 < pos < len(text):
         return False
     before, after = text[pos - 1], text[pos]
     if before == ZWJ:
         return True
-    if after < FIRST_MARK:
-        return after == "\n" and before == "\r"
+    if after < FIRST_MARK or before < " ":
+        return before == "\r" and after == "\n"
     if FIRST_FLAG <= after <= LAST_FLAG:
         return _flag_letters_before(text, pos) % 2 == 1
     return after in _never_before()
