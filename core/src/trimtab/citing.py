@@ -32,6 +32,12 @@ _NUMERIC = re.compile("[0-9]+")
 _PADDING = 8
 
 
+def _names(names: Iterable[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise CallerError("tools must be a list of tool names, not a string")
+    return frozenset(names)
+
+
 @frozen(kw_only=True)
 class Lookup:
     """One tool call whose output an answer may cite.
@@ -59,7 +65,7 @@ class Citable:
         names: what a result may be cited by beside its id.
     """
 
-    tools: frozenset[str] = field(converter=frozenset)
+    tools: frozenset[str] = field(converter=_names)
     same: Callable[[Citation], Hashable]
     names: Callable[[Citation], Iterable[str]] = field(default=lambda one: (one.url,))
 

@@ -1,19 +1,26 @@
 """Shape checks by attrs types. Owns cattrs.
 
 A value has the shape of a type when cattrs can structure it strictly: no coercion between JSON's scalar types, unknown
-fields allowed (a tool may add some in a later version), fields without a default required.
+fields allowed (a tool may add some in a later version), fields without a default required. Of a union, the first type
+that fits counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
+import attrs
 from cattrs import BaseValidationError, Converter, StructureHandlerNotFoundError, transform_error
+from cattrs.cols import is_mapping, is_sequence, list_structure_factory, mapping_structure_factory
 
 from trimtab.types import Json
 
 __all__ = ["ShapeError", "structure"]
+
+_SCALARS = frozenset({str, int, float, bool})
 
 
 class ShapeError(ValueError):
@@ -32,11 +39,60 @@ def _strict(kind: type) -> Any:
     return hook
 
 
+def _is_open_union(shape: Any) -> bool:
+    """Whether a type is a union of several types beside None: cattrs wants to be told how to choose."""
+    return get_origin(shape) in (Union, UnionType) and len({*get_args(shape)} - {NoneType}) > 1
+
+
+def _first_fit(converter: Converter, union: Any) -> Any:
+    options = [one for one in get_args(union) if one is not NoneType]
+    allows_none = len(options) < len(get_args(union))
+    # A value of such a type needs no trying.
+    scalars = {_bare(one) for one in options} & _SCALARS
+
+    def hook(value: Json, _: Any) -> Any:
+        if type(value) in scalars or (value is None and allows_none):
+            return value
+        for option in options:
+            try:
+                return converter.structure(value, option)
+            except (BaseValidationError, TypeError, ValueError, KeyError):
+                continue  # the next one may fit
+        raise TypeError(f"{type(value).__name__} fits none of {union}")
+
+    return hook
+
+
+def _bare(shape: Any) -> Any:
+    return get_args(shape)[0] if get_origin(shape) is Annotated else shape
+
+
+def _only(kind: type, hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The hook for values of JSON's own container type: cattrs also takes a string for a list, or a list of keys."""
+
+    def checked(value: Json, shape: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+        return hook(value, shape)
+
+    return checked
+
+
 @cache
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=False, detailed_validation=True)
-    for kind in (str, int, float, bool):
+    for kind in _SCALARS:
         converter.register_structure_hook(kind, _strict(kind))
+    converter.register_structure_hook_factory(_is_open_union, lambda union: _first_fit(converter, union))
+    converter.register_structure_hook_factory(
+        attrs.has, lambda shape: _only(dict, converter.gen_structure_attrs_fromdict(shape))
+    )
+    converter.register_structure_hook_factory(
+        is_mapping, lambda shape: _only(dict, mapping_structure_factory(shape, converter))
+    )
+    converter.register_structure_hook_factory(
+        is_sequence, lambda shape: _only(list, list_structure_factory(shape, converter))
+    )
     return converter
 
 
