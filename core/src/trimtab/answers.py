@@ -7,7 +7,7 @@ also as strings, or as floats.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from trimtab._json import canonical
 from trimtab.errors import CallerError, TrimtabError
@@ -16,6 +16,7 @@ from trimtab.readback import Place, Room, numbered, page_at
 from trimtab.types import GrepResult, Json, TextSource
 
 __all__ = [
+    "TIME_UP",
     "argument",
     "error_output",
     "fitting_matches",
@@ -26,8 +27,10 @@ __all__ = [
     "whole_number",
 ]
 
+TIME_UP: Final = "the time limit was reached; search on from there, or with a simpler pattern"
+"""What `stopped` says in a search tool's output."""
+
 _LONGEST_NUMBER = 16
-_TIME_UP = "the time limit was reached; search on from there, or with a simpler pattern"
 
 
 def argument(arguments: Json, name: str) -> Json:
@@ -101,7 +104,7 @@ def search_output(found: GrepResult, room: Room) -> Json:
     if next_line is not None:
         output["next_line"] = next_line
     if found.stopped == "time":
-        output["stopped"] = _TIME_UP
+        output["stopped"] = TIME_UP
     return output
 
 
