@@ -7,8 +7,9 @@ pointers for a rendering of the output.
 
 from __future__ import annotations
 
+from trimtab.codecs.combine import merged, within
 from trimtab.codecs.declare import entities, pointers, text_field
 from trimtab.codecs.typed import Bulk, codec_for
 from trimtab.types import Codec
 
-__all__ = ["Bulk", "Codec", "codec_for", "entities", "pointers", "text_field"]
+__all__ = ["Bulk", "Codec", "codec_for", "entities", "merged", "pointers", "text_field", "within"]

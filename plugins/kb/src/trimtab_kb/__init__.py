@@ -1,1 +1,54 @@
-"""trimtab for kb_search: result type, codec, checked citations."""
+"""trimtab for kb_search: result type, codec, checked citations.
+
+Installed, it is found by `Host.load()`. For the citations of an answer::
+
+    from trimtab_kb import Lookup, check_citations
+
+    check = check_citations(answer, [Lookup(tool="kb_search", output=row)])
+    if check.unknown:
+        ...  # chunks that no output holds: the model made them up
+"""
+
+from __future__ import annotations
+
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from trimtab_kb.citations import (
+        KB,
+        Citable,
+        CitationCheck,
+        CitedAnswer,
+        Lookup,
+        check_citations,
+        render_citations,
+    )
+    from trimtab_kb.results import Chunk, KbResult
+
+__all__ = [
+    "KB",
+    "Chunk",
+    "Citable",
+    "CitationCheck",
+    "CitedAnswer",
+    "KbResult",
+    "Lookup",
+    "check_citations",
+    "render_citations",
+]
+
+# Imported when first asked for: a host that loads the plugin needs the codecs only.
+_RESULTS = {"Chunk", "KbResult"}
+
+
+if not typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = "results" if name in _RESULTS else "citations"
+        return getattr(importlib.import_module(f"trimtab_kb.{home}"), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
