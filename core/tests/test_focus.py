@@ -68,7 +68,7 @@ SHORT = st.text(st.sampled_from(CHARS), max_size=60)
 ANY = st.text(st.one_of(st.sampled_from(CHARS), st.characters()), max_size=40)
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(SHORT, st.text(st.sampled_from(CHARS), max_size=12))
 def test_finds_the_lines_with_a_term_and_no_others(text: str, query: str) -> None:
     """In short lines, exactly those are passages in which a word, or pair of characters, of the query stands."""
@@ -81,6 +81,7 @@ def test_finds_the_lines_with_a_term_and_no_others(text: str, query: str) -> Non
     assert {(one.start, one.end) for one in rank(text, query, most=1000)} == wanted
 
 
+@settings(deadline=None)
 @given(st.lists(ANY, max_size=8), ANY, st.integers(1, 5))
 def test_passages_are_apart_and_best_first(parts: list[str], query: str, most: int) -> None:
     """Passages do not overlap, come best first and equal ones in order, and fewer of them are the best of all."""
@@ -93,6 +94,7 @@ def test_passages_are_apart_and_best_first(parts: list[str], query: str, most: i
     assert rank(text, query, most=most) == every[:most]
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("ab .!?;\u3002\u4e2d\u0301\t,"), min_size=380, max_size=2500), st.booleans())
 def test_long_lines_are_divided(line: str, ended: bool) -> None:
     """Of a line above 400 chars each passage has at most 400 chars and splits no character as people see it."""

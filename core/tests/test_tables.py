@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.tables import UNICODE_VERSION, fold, frozen, is_joined, unspaced_class, variants, word_class
@@ -101,6 +101,7 @@ def test_a_text_of_flags_alone_costs_linear_time() -> None:
     assert sum(is_joined(text, pos) for pos in range(99_000, 100_000)) <= 1_000
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*WHOLE.values(), "a", " ", "\n", "\u4e2d", "\u0301", "\U0001f1ec"]), max_size=30))
 def test_agrees_with_grapheme_clusters(parts: list[str]) -> None:
     """No cut falls inside an extended grapheme cluster of Unicode's rules (UAX 29)."""

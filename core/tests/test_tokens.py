@@ -208,6 +208,7 @@ def test_true_counts_are_true(o200k: Exact, name: str, text: str, true: int, est
     assert o200k.count(text) == true
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_estimate_never_falls(text: str, more: str) -> None:
     """Text added at the end never lowers the estimate, and adds at most what it counts alone and 4 at the seam."""
@@ -215,6 +216,7 @@ def test_estimate_never_falls(text: str, more: str) -> None:
     assert count(text) <= count(text + more) <= count(text) + count(more) + 4
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_estimate_is_nothing_only_for_nothing(text: str) -> None:
     """Only the empty text has no tokens; no character takes more than 4."""
@@ -229,7 +231,7 @@ def test_one_character_repeated_still_counts(ch: str) -> None:
     assert count(ch * 10_000) >= 2 * count(ch * 2_000) > 0
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=6), st.integers(-40, 40))
 def test_blocks_change_no_count(parts: list[str], offset: int) -> None:
     """A text above the block size counts as if read in one go, wherever the block ends."""
