@@ -18,7 +18,7 @@ from cattrs.cols import is_mapping, is_sequence, list_structure_factory, mapping
 
 from trimtab.types import Json
 
-__all__ = ["ShapeError", "structure"]
+__all__ = ["ShapeError", "fits", "structure"]
 
 _SCALARS = frozenset({str, int, float, bool})
 
@@ -79,8 +79,8 @@ def _only(kind: type, hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
 
 
 @cache
-def _converter() -> Converter:
-    converter = Converter(forbid_extra_keys=False, detailed_validation=True)
+def _converter(*, detailed: bool) -> Converter:
+    converter = Converter(forbid_extra_keys=False, detailed_validation=detailed)
     for kind in _SCALARS:
         converter.register_structure_hook(kind, _strict(kind))
     converter.register_structure_hook_factory(_is_open_union, lambda union: _first_fit(converter, union))
@@ -96,6 +96,21 @@ def _converter() -> Converter:
     return converter
 
 
+def fits(value: Json, shape: Any) -> bool:
+    """Whether the value has the shape of a type: as `structure`, without saying why not, in half the time.
+
+    Raises:
+        TypeError: the type is none that a JSON value can have.
+    """
+    try:
+        _converter(detailed=False).structure(value, shape)
+    except StructureHandlerNotFoundError as error:
+        raise TypeError(f"{shape!r} is not a type that a JSON value can have: {error}") from error
+    except (BaseValidationError, TypeError, ValueError, KeyError):
+        return False
+    return True
+
+
 def structure(value: Json, shape: Any) -> Any:
     """The value as an object of an attrs type, or of a `list[...]`, `dict[str, ...]` or union of such.
 
@@ -104,7 +119,7 @@ def structure(value: Json, shape: Any) -> Any:
         TypeError: the type is none that a JSON value can have.
     """
     try:
-        return _converter().structure(value, shape)
+        return _converter(detailed=True).structure(value, shape)
     except StructureHandlerNotFoundError as error:
         raise TypeError(f"{shape!r} is not a type that a JSON value can have: {error}") from error
     except (BaseValidationError, TypeError, ValueError, KeyError) as error:

@@ -67,24 +67,20 @@ def fit_from_end(text: str, start: int, end: int, room: int, spelling: Spelling)
 
 
 def _most(count: int, room: int, length: Callable[[int], int]) -> int:
-    """The largest number up to `count` of which `length` is at most `room`; `length` never falls, and is 0 for 0.
+    """The largest number up to `count` of which `length` is at most `room`.
 
-    Halving, and every second step a guess by proportion, which is right at once where escapes are spread evenly.
+    Each char takes at least 1. So what is over by `n` fits when `n` chars less are taken, and what fits with `n` to
+    spare cannot take more than `n` chars more: with few escapes that leaves next to nothing to search.
     """
-    taken = length(count)
-    if taken <= room:
+    over = length(count) - room
+    if over <= 0:
         return count
-    low, low_taken, high, high_taken = 0, 0, count, taken  # `low` fits, `high` does not
-    guess = True
+    low, high = max(count - over, 0), count  # `low` fits, `high` does not
     while low < high - 1:
         middle = (low + high) // 2
-        if guess:
-            middle = low + (room - low_taken) * (high - low) // (high_taken - low_taken)
-            middle = min(max(middle, low + 1), high - 1)
-        guess = not guess
-        taken = length(middle)
-        if taken <= room:
-            low, low_taken = middle, taken
+        over = length(middle) - room
+        if over <= 0:
+            low, high = middle, min(high, middle - over + 1)
         else:
-            high, high_taken = middle, taken
+            low, high = max(low, middle - over), middle
     return low

@@ -7,6 +7,7 @@ list or every member of an object.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
@@ -15,7 +16,10 @@ import jsonpointer
 from trimtab.errors import PointerError
 from trimtab.types import Json
 
-__all__ = ["Path", "expand", "follow", "parse_pattern", "replace", "resolve", "to_pointer"]
+__all__ = ["Path", "expand", "follow", "locate", "parse_pattern", "replace", "resolve", "to_pointer"]
+
+# RFC 6901: no leading zeros. No list is longer than these digits can say.
+_INDEX = re.compile("0|[1-9][0-9]{0,15}")
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -43,14 +47,19 @@ def _step(container: Json, segment: str) -> str | int | None:
     """The segment as a step into this container; None: it leads nowhere."""
     if isinstance(container, dict):
         return segment if segment in container else None
-    if isinstance(container, list) and segment.isascii() and segment.isdigit() and segment == str(int(segment)):
+    if isinstance(container, list) and _INDEX.fullmatch(segment):
         index = int(segment)
         return index if index < len(container) else None
     return None
 
 
 def follow(value: Json, pointer: str) -> Path:
-    """The path that a pointer spells in this value.
+    """The path that a pointer spells in this value. Raises PointerError as `locate`."""
+    return locate(value, pointer)[0]
+
+
+def locate(value: Json, pointer: str) -> tuple[Path, Json]:
+    """The path that a pointer spells in this value, and what stands there.
 
     Raises:
         PointerError: malformed, or it leads to nothing.
@@ -62,7 +71,7 @@ def follow(value: Json, pointer: str) -> Path:
             raise PointerError(f"pointer {pointer!r:.200} leads nowhere at {segment!r:.80}")
         path.append(step)
         value = value[step]
-    return tuple(path)
+    return tuple(path), value
 
 
 def resolve(value: Json, path: Path) -> Json:

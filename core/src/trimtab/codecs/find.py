@@ -7,6 +7,7 @@ through on None only, and JSON text never falls to plain text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from attrs import field, frozen
 
@@ -14,7 +15,7 @@ from trimtab._json import Escape, escape
 from trimtab.codecs.jsontext import Located, Source, scan
 from trimtab.codecs.leaves import is_leaf, strings
 from trimtab.errors import CodecError, PointerError
-from trimtab.pointer import Path, follow, replace, resolve
+from trimtab.pointer import Path, locate, replace, resolve
 from trimtab.types import Codec, Json
 
 __all__ = ["BulkText", "Found", "find", "splice"]
@@ -135,23 +136,31 @@ def _ask(tool: str, codec: Codec, document: Json) -> list[str] | None:
 def _from_pointers(
     tool: str, document: Json, pointed: Sequence[str], block: Path, source: Source | None, deep: bool
 ) -> list[BulkText]:
-    paths = _followed(tool, document, pointed)
+    followed = _followed(tool, document, pointed)
     if source is None:
-        return [one for path in paths for one in _inside(path, resolve(document, path), deep)]
-    located = [one for path in paths if (one := source.at(path)) is not None]
+        return [one for path, text in followed for one in _inside(path, text, deep)]
+    located = [one for path, _ in followed if (one := source.at(path)) is not None]
     located += [one for one in source.shadowed() if is_leaf(one.text)]
     return [_located(block, source, one) for one in located]
 
 
-def _followed(tool: str, document: Json, pointed: Sequence[str]) -> Iterator[Path]:
+def _followed(tool: str, document: Json, pointed: Sequence[str]) -> Iterator[tuple[Path, str]]:
     for pointer in pointed:
         try:
-            path = follow(document, pointer)
+            path, text = locate(document, pointer)
         except PointerError as error:
             raise CodecError(str(error), tool=tool, pointer=str(pointer)[:200]) from error
-        if not isinstance(resolve(document, path), str):
+        if not isinstance(text, str):
             raise CodecError("points at something that is not a string", tool=tool, pointer=pointer)
-        yield path
+        yield path, text
+
+
+def _in_order(output: Json, texts: list[BulkText]) -> list[BulkText]:
+    """The bulk texts as a reader of the output meets them. (Of a list of entities, a codec gives them so already.)"""
+    first = [one.path[0] if one.path else 0 for one in texts]
+    if isinstance(output, list) and all(int(left) < int(right) for left, right in pairwise(first)):
+        return texts
+    return sorted(texts, key=_document_order(output))
 
 
 def _document_order(output: Json) -> Callable[[BulkText], tuple[list[int], int]]:
@@ -221,4 +230,4 @@ def _is_spelt(source: str, one: Located, how: Escape) -> bool:
 def _found(output: Json, texts: list[BulkText], payloads: list[BulkText], codec: str) -> Found:
     kept = {(one.path, one.span) for one in payloads}
     moved = [one for one in texts if (one.path, one.span) not in kept] if kept else texts
-    return Found(tuple(sorted(moved, key=_document_order(output))), tuple(payloads), codec)
+    return Found(tuple(_in_order(output, moved)), tuple(payloads), codec)

@@ -14,7 +14,7 @@ from trimtab.types import Codec, Json
 
 __all__ = ["Bulk", "codec_for"]
 
-_Finder: TypeAlias = Callable[[Json, Path], Iterable[Path]]
+_Finder: TypeAlias = Callable[[Json, Path, list[Path]], None]
 
 
 class _Bulk:
@@ -42,13 +42,13 @@ def codec_for(shape: Any) -> Codec:
     paths = _finder(shape, {})
 
     def codec(output: Json) -> Iterable[str] | None:
-        from trimtab.convert import ShapeError, structure  # cattrs takes 50 ms to import, and only typed codecs need it
+        from trimtab.convert import fits  # cattrs takes 50 ms to import, and only typed codecs need it
 
-        try:
-            structure(output, shape)
-        except ShapeError:
+        if not fits(output, shape):
             return None
-        return [to_pointer(path) for path in paths(output, ())]
+        found: list[Path] = []
+        paths(output, (), found)
+        return [to_pointer(path) for path in found]
 
     return codec
 
@@ -83,7 +83,7 @@ def _marks(shape: Any, seen: set[Any]) -> bool:
 
 
 def _finder(shape: Any, made: dict[Any, _Finder]) -> _Finder:
-    """What finds the marked strings in a value that has the shape, in the value's order.
+    """What appends the paths of the marked strings in a value that has the shape, in the value's order.
 
     Type hints are read here, once: reading them takes longer than all else of a codec. `made` has the finders of
     classes that are not finished yet, for those that contain themselves.
@@ -91,7 +91,7 @@ def _finder(shape: Any, made: dict[Any, _Finder]) -> _Finder:
     shape, marked = _bare(shape)
     origin, parts = get_origin(shape), get_args(shape)
     if marked:
-        return lambda value, path: [path] if isinstance(value, str) else []
+        return _here
     if (options := _options(shape)) is not None:
         return _in_union([(one, _finder(one, made)) for one in options])
     if attrs.has(shape):
@@ -100,39 +100,48 @@ def _finder(shape: Any, made: dict[Any, _Finder]) -> _Finder:
         return _in_object(_finder(parts[1], made))
     if parts and isinstance(origin, type) and issubclass(origin, Sequence):
         return _in_list(_finder(parts[0], made))
-    return lambda _value, _path: []
+    return _nowhere
+
+
+def _here(value: Json, path: Path, found: list[Path]) -> None:
+    if isinstance(value, str):
+        found.append(path)
+
+
+def _nowhere(value: Json, path: Path, found: list[Path]) -> None:
+    del value, path, found
 
 
 def _in_class(shape: Any, made: dict[Any, _Finder]) -> _Finder:
     fields: dict[str, _Finder] = {}
 
-    def find(value: Json, path: Path) -> Iterable[Path]:
+    def find(value: Json, path: Path, found: list[Path]) -> None:
         if isinstance(value, dict):
             for key, child in value.items():
                 if key in fields:
-                    yield from fields[key](child, (*path, key))
+                    fields[key](child, (*path, key), found)
 
     made[shape] = find
     hints = get_type_hints(shape, include_extras=True)
-    known = [one.name for one in attrs.fields(shape) if one.name in hints]
+    known = [one.name for one in attrs.fields(shape) if one.name in hints and _marks(hints[one.name], set())]
     fields.update({name: _finder(hints[name], made) for name in known})
     return find
 
 
 def _in_list(child_finder: _Finder) -> _Finder:
-    def find(value: Json, path: Path) -> Iterable[Path]:
+    def find(value: Json, path: Path, found: list[Path]) -> None:
         if isinstance(value, list):
             for index, child in enumerate(value):
-                yield from child_finder(child, (*path, index))
+                child_finder(child, (*path, index), found)
 
     return find
 
 
 def _in_object(child_finder: _Finder) -> _Finder:
-    def find(value: Json, path: Path) -> Iterable[Path]:
+    def find(value: Json, path: Path, found: list[Path]) -> None:
         if isinstance(value, dict):
             for key, child in value.items():
-                yield from child_finder(child, (*path, key))
+                child_finder(child, (*path, key), found)
 
     return find
 
@@ -141,21 +150,21 @@ def _in_union(options: Sequence[tuple[Any, _Finder]]) -> _Finder:
     """By the first option that the value fits; with only one beside None nothing has to be tried."""
     others = [(one, finder) for one, finder in options if one is not type(None)]
 
-    def find(value: Json, path: Path) -> Iterable[Path]:
+    def find(value: Json, path: Path, found: list[Path]) -> None:
         if value is None:
-            return []
-        if len(others) == 1:
-            return others[0][1](value, path)
-        return next((finder(value, path) for one, finder in others if _fits(value, one)), [])
+            return
+        for one, finder in others:
+            if len(others) == 1 or _fits(value, one):
+                finder(value, path, found)
+                return
 
     return find
 
 
 def _fits(value: Json, shape: Any) -> bool:
-    from trimtab.convert import ShapeError, structure
+    from trimtab.convert import fits
 
     try:
-        structure(value, shape)
-    except (ShapeError, TypeError):
+        return fits(value, shape)
+    except TypeError:
         return False
-    return True
