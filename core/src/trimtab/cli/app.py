@@ -1,0 +1,123 @@
+"""The commands, as cyclopts knows them. Each command's module is imported when it is called or its help is shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, Final
+
+from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
+
+from trimtab.cli.places import load_policy
+from trimtab.cli.screen import counted
+from trimtab.cli.streams import say
+from trimtab.discovery import Registry, load
+from trimtab.errors import CallerError, PolicyError
+from trimtab.policy import PluginPolicy
+from trimtab.version import __version__
+
+__all__ = ["COMMANDS", "build", "run"]
+
+# Command to the function that runs it; a table is a command with commands of its own.
+COMMANDS: Final[dict[str, str | dict[str, str]]] = {
+    "demo": "trimtab.cli.demonstration:demo",
+    "trim": "trimtab.cli.trimming:trim",
+    "show": "trimtab.cli.rows:show",
+    "render": "trimtab.cli.rows:render",
+    "inflate": "trimtab.cli.rows:inflate",
+    "read": "trimtab.cli.reading:read",
+    "grep": "trimtab.cli.reading:grep",
+    "plugins": "trimtab.cli.plugins:plugins",
+    "check-codec": "trimtab.cli.checking:check",
+    "store": {
+        "stats": "trimtab.cli.stores:stats",
+        "collect": "trimtab.cli.stores:collect",
+        "verify": "trimtab.cli.stores:verify",
+    },
+}
+
+_ABOUT = """Keep an agent's context small without losing anything.
+
+A policy is taken from `--policy`, else from `trimtab.toml` here, else from `[tool.trimtab]` in `pyproject.toml`; the
+store from `--store`, else from `TRIMTAB_STORE`, else from the policy, else it is `trimtab.db` in this folder.
+"""
+_GROUPS = {"store": "Look after a store."}
+
+
+def run(words: Sequence[str]) -> int:
+    """Run a command line, and give its exit code. What a command raises is raised."""
+    known = bool(words) and words[0] in COMMANDS
+    registry = None if known else load(_plugins_allowed())
+    try:
+        given = build(registry, whole=not known)(list(words), exit_on_error=False, print_error=False)
+    except UnknownCommandError as error:
+        broken = 0 if registry is None else len(registry.broken)
+        more = f" ({counted(broken, 'plugin')} did not load: see `trimtab plugins`)" if broken else ""
+        raise CallerError(_usage(error) + more) from error
+    except CycloptsError as error:
+        raise CallerError(_usage(error)) from error
+    return _exit_code(given)
+
+
+def build(registry: Registry | None = None, *, whole: bool = True) -> App:
+    """The command line.
+
+    Args:
+        registry: brings the commands of plugins; one whose name is taken is reported and not used.
+        whole: import every command, for the help that lists them; otherwise each is imported when it is called.
+    """
+    app = App(
+        name="trimtab",
+        help=_ABOUT,
+        version=f"trimtab {__version__}",
+        default_parameter=Parameter(negative=(), show_default=False),
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for place, (name, target) in enumerate(COMMANDS.items()):
+        if isinstance(target, str):
+            app.command(_function(target) if whole else target, name=name, sort_key=place)
+            continue
+        inner = App(name=name, help=_GROUPS[name], sort_key=place)
+        for inner_place, (inner_name, inner_target) in enumerate(target.items()):
+            inner.command(_function(inner_target), name=inner_name, sort_key=inner_place)
+        app.command(inner)
+    for name, function in ({} if registry is None else registry.commands).items():
+        if name in COMMANDS:
+            say(f"trimtab: a plugin brings a command {name!r}, which there is already; the plugin's is not used")
+            continue
+        app.command(function, name=name, group="Commands of plugins")
+    return app
+
+
+def _function(target: str) -> Callable[..., Any]:
+    module, _, name = target.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def _plugins_allowed() -> PluginPolicy | None:
+    """The policy's table of plugins; without a readable policy, all may load: help must always be shown."""
+    try:
+        return load_policy(None)[0].plugins
+    except PolicyError as error:
+        say(f"trimtab: {error}")
+        return None
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with a command line, in one line that says where its help is."""
+    chain = " ".join(["trimtab", *(error.command_chain or ())])
+    text = " ".join(str(error).split()).removesuffix(".")
+    return f"{text}; see `{chain} --help`"
+
+
+def _exit_code(given: Any) -> int:
+    """What a command gave: an exit code, or something to print (a plugin's command)."""
+    if given is None or given is True:
+        return 0
+    if isinstance(given, int):
+        return int(given)
+    sys.stdout.write(f"{given}\n")
+    return 0

@@ -1,0 +1,186 @@
+"""`trimtab plugins`: what loaded, from where, what it provides; what did not, why, and what to do about it.
+
+It imports neither cyclopts nor rich, and the policy only where there is one: it answers before they could.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from trimtab.cli import streams
+from trimtab.cli.places import find_policy
+from trimtab.discovery import Broken, Conflict, Plugin, Registry, load
+from trimtab.version import __version__
+
+__all__ = ["advice", "plugins"]
+
+_INDENT = "  "
+
+
+def plugins(*, json: bool = False, policy: str | None = None, debug: bool = False) -> int:
+    """Show what loaded, from which distribution and version, and what broke and why.
+
+    Exits with 1 if something broke. A plugin that the policy blocks is not loaded, and not shown.
+
+    Args:
+        json: As JSON, for programs.
+        policy: Policy file. Default: trimtab.toml here, or [tool.trimtab] in pyproject.toml.
+        debug: Show what a broken plugin raised, with its traceback.
+    """
+    registry = load(_allowed(policy))
+    if json:
+        import json as codec
+
+        print(codec.dumps(_as_data(registry), ensure_ascii=False, indent=2))
+    else:
+        for line in _lines(registry, debug):
+            print(line)
+    return 1 if registry.broken else 0
+
+
+def _allowed(given: str | None) -> Any:
+    """The policy's table of plugins; None (all may load) where there is no policy."""
+    path = given if given is not None else find_policy()
+    if path is None:
+        return None
+    from trimtab.policy import Policy
+
+    return Policy.load(path).plugins
+
+
+def _as_data(registry: Registry) -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "plugins": [
+            {
+                "name": one.name,
+                "distribution": one.distribution,
+                "version": one.version,
+                "provides": {kind: list(names) for kind, names in one.provides.items()},
+            }
+            for one in registry.plugins
+        ],
+        "conflicts": [{"what": one.what, "used": one.used, "unused": one.unused} for one in registry.conflicts],
+        "broken": [
+            {
+                "name": one.name,
+                "distribution": one.distribution,
+                "version": one.version,
+                "error": type(one.cause).__name__,
+                "message": str(one.cause),
+                "advice": advice(one),
+            }
+            for one in registry.broken
+        ],
+    }
+
+
+def _lines(registry: Registry, debug: bool) -> Iterator[str]:
+    paint = _Paint(streams.colours(sys.stdout))
+    width = _width()
+    for plugin in registry.plugins:
+        yield from _loaded(plugin, paint, width)
+    for conflict in registry.conflicts:
+        yield ""
+        yield paint("33;1", f"conflict: {conflict.what}")
+        yield from _wrapped(_chosen(conflict), width)
+    for broken in registry.broken:
+        yield ""
+        yield paint("31;1", f"broken: {broken.name}") + f"  {_origin(broken)}"
+        yield from _wrapped(f"{_cause(broken.cause)}. {advice(broken)}", width)
+        if debug:
+            import traceback
+
+            yield from (_INDENT + line for line in "".join(traceback.format_exception(broken.cause)).split("\n"))
+    yield ""
+    yield _summary(registry)
+
+
+def _loaded(plugin: Plugin, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("32;1", plugin.name) + f"  {_origin(plugin)}"
+    column = max(map(len, plugin.provides), default=0)
+    for kind, names in plugin.provides.items():
+        head = f"{_INDENT}{kind:<{column}}  "
+        listed = textwrap.wrap(
+            streams.printable(", ".join(names)), width - len(head), break_long_words=False, break_on_hyphens=False
+        )
+        for number, line in enumerate(listed):
+            yield (paint("2", head) if number == 0 else " " * len(head)) + line
+    if not plugin.provides:
+        yield f"{_INDENT}provides nothing"
+
+
+def _origin(one: Plugin | Broken) -> str:
+    return streams.printable(f"{one.distribution} {one.version}".rstrip(" "))
+
+
+def _chosen(conflict: Conflict) -> str:
+    text = f"{conflict.used} is used, {conflict.unused} is not."
+    if not conflict.what.startswith("codec "):
+        return f"{text} To use the other, block the first: {_block(conflict.used)}."
+    tool = conflict.what.removeprefix("codec ")
+    return f"{text} To use the other, say so in the policy: [tool.trimtab.tools.{tool}] codec = {conflict.unused!r}."
+
+
+def _block(name: str) -> str:
+    return f'[tool.trimtab.plugins] block = ["{name}"]'
+
+
+def _cause(cause: BaseException) -> str:
+    """What a plugin raised, in a line."""
+    if isinstance(cause, SystemExit):
+        return f"It called sys.exit({cause.code!r:.80}) while it was loaded"
+    text = " ".join(streams.printable(str(cause)).split())[:400].rstrip(".")
+    return f"{type(cause).__name__}: {text}" if text else type(cause).__name__
+
+
+def advice(broken: Broken) -> str:
+    """What to do about a plugin that did not load."""
+    cause, name = broken.cause, broken.distribution
+    if isinstance(cause, ModuleNotFoundError) and cause.name:
+        top = cause.name.partition(".")[0]
+        first = f"Install what it needs: pip install --upgrade '{name}', or the package that has the module {top!r}"
+    elif isinstance(cause, ImportError | AttributeError):
+        first = f"It does not fit what is installed: pip install --upgrade '{name}' trimtab"
+    elif type(cause).__name__ == "BrokenPlugin":
+        first = f"Update it (pip install --upgrade '{name}') or mend it as the message says"
+    else:
+        first = f"Update it (pip install --upgrade '{name}'), or tell its author what `trimtab plugins --debug` shows"
+    return f"{first}. Until then, keep it out: {_block(broken.name)}."
+
+
+def _summary(registry: Registry) -> str:
+    counts = [f"{len(registry.plugins)} loaded"]
+    if registry.conflicts:
+        counts.append(f"{len(registry.conflicts)} conflicts")
+    if registry.broken:
+        counts.append(f"{len(registry.broken)} broken")
+    return f"trimtab {__version__}: {', '.join(counts)}"
+
+
+def _width() -> int:
+    """Columns to write in: the terminal's, at most 100."""
+    try:
+        return max(40, min(os.get_terminal_size(sys.stdout.fileno()).columns, 100))
+    except (OSError, ValueError):  # no terminal
+        return 100
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    for line in textwrap.wrap(text, width - len(_INDENT), break_long_words=False, break_on_hyphens=False):
+        yield _INDENT + line
+
+
+class _Paint:
+    """Colours by their SGR codes, or nothing at all."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+
+    def __call__(self, codes: str, text: str) -> str:
+        text = streams.printable(text)
+        return f"\x1b[{codes}m{text}\x1b[0m" if self._on else text

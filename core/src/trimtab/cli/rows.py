@@ -1,0 +1,255 @@
+"""`trimtab show`, `render`, `inflate`: what a stored row holds, shows, and stands for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table
+
+from trimtab._json import canonical
+from trimtab.cli.inputs import read_rows, read_text
+from trimtab.cli.places import Places, open_host
+from trimtab.cli.screen import console, counted, progress, styled, table
+from trimtab.cli.skeleton import drawn
+from trimtab.cli.streams import emit, say
+from trimtab.envelope import ROW_KEY, BlobRef, is_row_shaped, read
+from trimtab.errors import CallerError, LostBlob
+from trimtab.host import Host
+from trimtab.marker import HANDLE_DIGITS
+from trimtab.older import OldRow, read_old, render_old
+from trimtab.trim import prompt_text
+from trimtab.types import ALL, Json
+
+__all__ = ["inflate", "render", "show"]
+
+_FILE = Annotated[str, Parameter(allow_leading_hyphen=True)]
+_PLACES = Annotated[Places | None, Parameter(name="*")]
+
+# How the spelling of a text inside JSON text is called.
+_IN_JSON: Final = {"utf8": "in JSON text", "ascii": "in JSON text, ASCII", "raw": "in JSON text, its own spelling"}
+
+# Ends that the file of an older row's text may have.
+_OLD_ENDS: Final = ("", ".txt")
+
+
+def show(file: _FILE, /, *, all: bool = False, json: bool = False, debug: bool = False) -> int:
+    """Show a stored row: its tool and sizes, its skeleton as a tree, and the texts it refers to.
+
+    Needs no store. Rows of older generations are shown too; of JSON lines, every row.
+
+    Args:
+        file: A file with a row, as `t.row_text` or `trimtab trim --row` gives it, or - for standard input.
+        all: Show every element of every list.
+        json: As JSON, for programs: sizes, and for each text where it stands and what of it is omitted.
+        debug: Show where an error was raised.
+    """
+    screen = console(sys.stdout)
+    with _warnings():
+        for number, row in enumerate(read_rows(file)):
+            if json:
+                sys.stdout.write(f"{canonical(_as_data(row))}\n")
+                continue
+            if number:
+                screen.print()
+            _draw(screen, row, everything=all)
+    return 0
+
+
+def render(file: _FILE, /, *, places: _PLACES = None) -> int:
+    """Print what a stored row puts into the prompt.
+
+    What is no row is printed as it is. Needs a store only for rows of read-back tools, whose texts the prompt shows whole.
+
+    Args:
+        file: A file with a row, or JSON lines of rows, or - for standard input.
+    """
+    rows = read_rows(file)
+    needs_store = any(ref.whole for row in rows for ref in _refs(row))
+    with _warnings(), _host(places, needs_store) as host:
+        _print_values(rows, lambda row: host.render(row, owner=ALL))
+    return 0
+
+
+def inflate(file: _FILE, /, *, old_blobs: Path | None = None, places: _PLACES = None) -> int:
+    """Print the output that a stored row stands for, exactly as the tool gave it.
+
+    What is no row is printed as it is.
+
+    Args:
+        file: A file with a row, or JSON lines of rows, or - for standard input.
+        old_blobs: For rows of older generations: the folder with their texts, each in a file named by its id, with or
+            without .txt.
+    """
+    rows = read_rows(file)
+    needs_store = any(True for row in rows for _ in _refs(row))
+    texts = None if old_blobs is None else _old_texts(old_blobs)
+    with _warnings(), _host(places, needs_store) as host:
+        _print_values(rows, lambda row: _inflated(host, row, texts))
+    return 0
+
+
+def _inflated(host: Host, row: Json, texts: Callable[[str], str] | None) -> Json:
+    if texts is None and read_old(row) is not None:
+        raise CallerError(
+            "this row is of an older generation, whose texts are files: name their folder with --old-blobs"
+        )
+    return host.inflate(row, owner=ALL, old_blob=texts)
+
+
+def _old_texts(folder: Path) -> Callable[[str], str]:
+    if not folder.is_dir():
+        raise CallerError(f"--old-blobs: {folder} is no folder")
+
+    def text(name: str) -> str:
+        for end in _OLD_ENDS:
+            if (path := folder / f"{name}{end}").is_file():
+                return read_text(str(path))
+        raise LostBlob(name)
+
+    return text
+
+
+@contextmanager
+def _host(places: Places | None, needs_store: bool) -> Iterator[Host]:
+    """A host on the store; where no row needs one, on an empty one in memory."""
+    if needs_store:
+        host, _ = open_host(places or Places())
+    else:
+        host = Host.load(store="memory:", discover=False)
+    with host:
+        yield host
+
+
+def _print_values(rows: list[Json], value_of: Callable[[Json], Json]) -> None:
+    many = len(rows) > 1
+    with progress("reading rows", len(rows) if many else None, printing=True) as tell:
+        for number, row in enumerate(rows, 1):
+            value = value_of(row)
+            if many:
+                sys.stdout.write(f"{canonical(value)}\n")
+            else:
+                emit(value if isinstance(value, str) else f"{canonical(value)}\n")
+            tell(number)
+
+
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Show what the library warns of (a row that a later release wrote), instead of dropping it."""
+
+    class _Saying(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(f"trimtab: {record.getMessage()}")
+
+    handler = _Saying(logging.WARNING)
+    log = logging.getLogger("trimtab")
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+def _refs(row: Json) -> tuple[BlobRef, ...]:
+    envelope = read(row)
+    return () if envelope is None else envelope.refs
+
+
+def _draw(screen: Console, row: Json, *, everything: bool) -> None:
+    envelope = read(row)
+    old = None if envelope is not None else read_old(row)
+    if envelope is not None:
+        value, refs = envelope.skeleton, envelope.refs
+        what = f"row of {envelope.tool}"
+        stored = sum(ref.total_chars for ref in refs)
+        rest = f": {_size(value)} in the prompt, {stored:,} in {counted(len(refs), 'stored text')}"
+    elif old is not None:
+        value, refs = render_old(old), ()
+        what = "row of an older generation"
+        rest = f" ({old.shape}): {_size(value)} in the prompt, {counted(len(old.blobs), 'text')} in files"
+    else:
+        value, refs = row, ()
+        what = "a row of a later version" if is_row_shaped(row) else "not a row"
+        rest = f": {_size(value)}, shown as {'it is' if is_row_shaped(row) else 'what it is, an output left whole'}"
+    screen.print(styled((what, "bold"), rest))
+    screen.print(drawn(value, refs, width=screen.width, everything=everything))
+    if refs:
+        screen.print()
+        screen.print(_ref_table(refs))
+    if old is not None:
+        screen.print()
+        screen.print(_old_table(old))
+
+
+def _size(value: Json) -> str:
+    return counted(len(prompt_text(value)), "char")
+
+
+def _omitted(ref: BlobRef) -> int:
+    return sum(last - first + 1 for first, last in ref.cuts or ())
+
+
+def _place(ref: BlobRef) -> str:
+    key = ref.key or "(the output)"
+    return key if ref.span is None else f"{key} {ref.span[0]}-{ref.span[1]}"
+
+
+def _kind(ref: BlobRef) -> str:
+    if ref.json:
+        return "JSON" if ref.total_items is None else f"JSON, {counted(ref.total_items, 'element')}"
+    kinds = ["whole in the prompt"] if ref.whole else []
+    if ref.esc is not None:
+        kinds.append(
+            {"utf8": "in JSON text", "ascii": "in JSON text, ASCII"}.get(ref.esc, "in JSON text, its own spelling")
+        )
+    return ", ".join(kinds)
+
+
+def _ref_table(refs: tuple[BlobRef, ...]) -> Table:
+    kinds = ("kind",) if any(map(_kind, refs)) else ()
+    made = table("text", "chars", "omitted", "gaps", "read with", *kinds, right=("chars", "omitted", "gaps"))
+    for ref in refs:
+        made.add_row(
+            styled((_place(ref), "bold")),
+            f"{ref.total_chars:,}",
+            f"{_omitted(ref):,}" if not ref.json else f"{counted(_omitted(ref), 'element')}",
+            f"{len(ref.cuts or ()):,}",
+            styled((f"trimtab:{ref.blob_id[:HANDLE_DIGITS]}", "cyan")),
+            *(_kind(ref) for _ in kinds),
+        )
+    return made
+
+
+def _old_table(old: OldRow) -> Table:
+    made = table("text", "id", "units", "shown", right=("units", "shown"))
+    for blob in old.blobs:
+        shown = len(blob.head) + len(blob.tail)
+        made.add_row(styled((blob.key or "(the text)", "bold")), styled(blob.id), f"{blob.total:,}", f"{shown:,}")
+    return made
+
+
+def _as_data(row: Json) -> Json:
+    envelope = read(row)
+    old = None if envelope is not None else read_old(row)
+    if envelope is not None:
+        return {
+            "kind": "row",
+            "tool": envelope.tool,
+            "prompt_chars": len(prompt_text(envelope.skeleton)),
+            "stored_chars": sum(ref.total_chars for ref in envelope.refs),
+            "texts": [
+                {**ref.to_json(), "uri": f"trimtab:{ref.blob_id[:HANDLE_DIGITS]}", "omitted": _omitted(ref)}
+                for ref in envelope.refs
+            ],
+        }
+    if old is not None:
+        texts = [{"key": one.key, "id": one.id, "units": one.total} for one in old.blobs]
+        return {"kind": "older row", "prompt_chars": len(prompt_text(render_old(old))), "texts": texts}
+    kind = "later row" if is_row_shaped(row) and isinstance(row[ROW_KEY], dict) and "v" in row[ROW_KEY] else "output"
+    return {"kind": kind, "prompt_chars": len(prompt_text(row)), "texts": []}

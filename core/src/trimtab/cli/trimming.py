@@ -1,0 +1,220 @@
+"""`trimtab trim`: outputs in, renderings out; what was done is told on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from attrs import define, field
+from cyclopts import Parameter
+
+from trimtab._json import canonical
+from trimtab.budget import Budget
+from trimtab.cli.inputs import Form, Outputs, argument, read_outputs
+from trimtab.cli.places import Places, load_policy, store_url
+from trimtab.cli.screen import counted, percent, progress, saying
+from trimtab.cli.streams import emit
+from trimtab.envelope import BlobRef
+from trimtab.errors import CallerError, UnsupportedOutput
+from trimtab.host import Host
+from trimtab.marker import HANDLE_DIGITS
+from trimtab.policy import Policy
+from trimtab.trimmed import Trimmed
+from trimtab.types import Call, Json
+
+__all__ = ["trim"]
+
+# Moved texts, or outputs with an error, that a report names one by one.
+_NAMED = 10
+
+
+def trim(
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    tool: str = "output",
+    limit: int | None = None,
+    keep: int | None = None,
+    unit: Literal["chars", "tokens"] | None = None,
+    focus: str | None = None,
+    arguments: str | None = None,
+    as_: Annotated[Form, Parameter(name="--as")] = "auto",
+    owner: str | None = None,
+    row: bool = False,
+    json: bool = False,
+    places: Annotated[Places | None, Parameter(name="*")] = None,
+) -> int:
+    """Trim tool outputs: print what goes into the prompt, and store the full texts.
+
+    Standard output has the rendering and nothing else; a report goes to standard error. A text is printed as it is, any
+    other value as JSON on one line, outputs from JSON lines one to a line.
+
+    The input is UTF-8. What parses as one JSON value is that value; two or more lines of which each is a JSON object or
+    array, and files named .jsonl or .ndjson, are one output to a line; anything else is a text. `--as` overrides this:
+    a JSON file read `--as text` keeps its own spelling and indentation outside the moved texts.
+
+    Exits with 1 if an output was left whole because something failed.
+
+    Args:
+        file: A file, or - for standard input.
+        tool: The tool's name, which decides on codec and budget. Default: output.
+        limit: An output up to this size is left alone. Default: the policy's, else 20,000.
+        keep: A larger one is trimmed to this. Default: the policy's, else 12,000; never above the limit.
+        unit: What the sizes count. Default: the policy's, else chars.
+        focus: What the excerpts should answer; "" for nothing. Default: taken from the arguments.
+        arguments: The call's arguments, as JSON.
+        as_: What the input is.
+        owner: Who holds the stored texts, such as a conversation's id.
+        row: Print the row for the database instead of the rendering.
+        json: Print an object for each output, with value, row, sizes and error.
+    """
+    places = places or Places()
+    if row and json:
+        raise CallerError("give --row or --json, not both: --json has the row too")
+    policy, policy_file = load_policy(places.policy)
+    budget = _budget(policy, tool, limit, keep, unit)
+    call = Call(tool, None, arguments=argument(arguments, "--arguments"), focus=focus)
+    outputs = read_outputs(file, as_)
+    url = store_url(places.store, policy)
+    report = _Report(outputs=outputs, budget=budget, url=url, policy_file=policy_file, given_store=places.store)
+    with Host.load(store=url, policy=policy) as host:
+        for done in _trimmed(host, outputs, call, budget, owner):
+            report.add(done)
+            _print(done, outputs, url=url, row=row, json=json)
+    report.tell()
+    return 1 if report.failed else 0
+
+
+def _budget(policy: Policy, tool: str, limit: int | None, keep: int | None, unit: Any) -> Budget:
+    """The policy's budget for the tool with what the options change; one of limit and keep brings the other along."""
+    own = policy.budget(tool)
+    limit = max(own.limit, keep or 0) if limit is None else limit
+    keep = min(own.keep, limit) if keep is None else keep
+    return Budget(unit=unit or own.unit, limit=limit, keep=keep, batch=own.batch, cap=own.cap, counter=own.counter)
+
+
+def _trimmed(host: Host, outputs: Outputs, call: Call, budget: Budget, owner: str | None) -> Iterator[Trimmed]:
+    many = outputs.form == "jsonl"
+    with progress("trimming", len(outputs.values) if many else None, printing=True) as tell:
+        for number, value in enumerate(outputs.values, 1):
+            try:
+                yield host.trim(
+                    call.tool, value, arguments=call.arguments, focus=call.focus, budget=budget, owner=owner
+                )
+            except UnsupportedOutput as error:
+                if not many:
+                    raise
+                raise CallerError(f"output {number}: {error}") from error
+            tell(number)
+
+
+def _print(done: Trimmed, outputs: Outputs, *, url: str, row: bool, json: bool) -> None:
+    if json:
+        sys.stdout.write(f"{canonical(_as_data(done, url))}\n")
+    elif row:
+        sys.stdout.write(f"{done.row_text}\n")
+    elif outputs.form == "jsonl":
+        sys.stdout.write(f"{canonical(done.value)}\n")
+    else:
+        emit(done.text if isinstance(done.value, str) else f"{done.text}\n")
+
+
+def _as_data(done: Trimmed, url: str) -> dict[str, Json]:
+    sizes, error = done.sizes, done.error
+    return {
+        "tool": done.tool,
+        "changed": done.changed,
+        "over_budget": done.over_budget,
+        "error": None if error is None else {"kind": type(error).__name__, "message": str(error)},
+        "sizes": {
+            "before": sizes.before,
+            "after": sizes.after,
+            "tokens_before": sizes.tokens_before,
+            "tokens_after": sizes.tokens_after,
+        },
+        "store": url,
+        "value": done.value,
+        "row": done.row,
+    }
+
+
+@define(kw_only=True)
+class _Report:
+    """What is told about all outputs together, on standard error."""
+
+    outputs: Outputs
+    budget: Budget
+    url: str
+    policy_file: str | None
+    given_store: str | None
+    before: int = 0
+    after: int = 0
+    refs: list[BlobRef] = field(factory=list)
+    over: int = 0
+    failed: list[tuple[int, Exception]] = field(factory=list)
+    _number: int = 0
+
+    def add(self, done: Trimmed) -> None:
+        """Count one output."""
+        self._number += 1
+        chars = self.budget.unit == "chars"
+        self.before += done.sizes.before if chars else done.sizes.tokens_before
+        self.after += done.sizes.after if chars else done.sizes.tokens_after
+        self.over += done.over_budget
+        if done.error is not None:
+            self.failed.append((self._number, done.error))
+        elif done.envelope is not None:
+            self.refs += done.envelope.refs
+
+    def tell(self) -> None:
+        """Write the report."""
+        if self.outputs.note:
+            saying((f"note: {self.outputs.note}", "yellow"))
+        self._tell_sizes()
+        if self.refs:
+            self._tell_texts()
+        if self.over:
+            which = f"{counted(self.over, 'output')} " if self._many else ""
+            keep = f"{self.budget.keep:,} {self.budget.unit}"
+            saying((f"{which}still above keep ({keep}): nothing else can be moved", "yellow"))
+        for number, error in self.failed[:_NAMED]:
+            which = f"output {number} " if self._many else ""
+            saying((f"{which}left whole: {type(error).__name__}: {error}", "red"))
+        if len(self.failed) > _NAMED:
+            saying((f"… and {counted(len(self.failed) - _NAMED, 'other output')} left whole", "red"))
+
+    @property
+    def _many(self) -> bool:
+        return self.outputs.form == "jsonl"
+
+    def _tell_sizes(self) -> None:
+        head = f"{counted(self._number, 'output')}: " if self._many else ""
+        unit = self.budget.unit
+        if self.refs:
+            sizes = (f"{self.before:,} → {self.after:,} {unit} ", "bold")
+            change = (f"({percent(self.before, self.after)})", "green")
+            saying(head, sizes, change, f", {counted(len(self.refs), 'text')} moved")
+        elif not self.failed:
+            under = self._many or self.before <= self.budget.limit
+            why = "" if self._many else f", {'not' if under else 'though'} above the limit of {self.budget.limit:,}"
+            saying(head, (f"{self.before:,} {unit}", "bold"), f"{why}: left alone, nothing stored")
+
+    def _tell_texts(self) -> None:
+        for ref in () if self._many else self.refs[:_NAMED]:
+            omitted = sum(last - first + 1 for first, last in ref.cuts or ())
+            place = ref.key or "the text"
+            place += "" if ref.span is None else f" from char {ref.span[0] + 1:,}"
+            saying(f"  {place}: ", f"{omitted:,} of {ref.total_chars:,} omitted  ", (_uri(ref), "cyan"))
+        if not self._many and len(self.refs) > _NAMED:
+            saying(f"  … and {counted(len(self.refs) - _NAMED, 'other text')} (`trim --row`, then `show`, lists all)")
+        where = f"stored in {self.url}" + (f", policy {self.policy_file}" if self.policy_file else "")
+        if self.url.startswith("memory:"):
+            saying((f"{where}: gone when this command ends, so nothing can be read back", "yellow"))
+            return
+        store = f" --store {self.given_store}" if self.given_store else ""
+        saying(f"{where}; read back with: ", (f"trimtab read {_uri(self.refs[0])}{store}", "bold"))
+
+
+def _uri(ref: BlobRef) -> str:
+    return f"trimtab:{ref.blob_id[:HANDLE_DIGITS]}"
