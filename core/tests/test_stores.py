@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from trimtab.blobs.files import FileStore
 from trimtab.blobs.memory import MemoryStore
 from trimtab.blobs.sqlite import SqliteStore
 from trimtab.testing import StoreContract
-from trimtab.testing.stores import by_id
+from trimtab.testing.texts import by_id
 from trimtab.types import BlobStore
 
 
@@ -76,7 +77,7 @@ def test_grace_is_counted_from_the_last_put_or_hold(tmp_path: Path, make: Callab
     clock = Clock()
     store = make(tmp_path, clock)
     (one,) = by_id("one")
-    for touch in (lambda: store.put(by_id("one"), owner="a"), lambda: store.hold("a", [one])):
+    for touch in (partial(store.put, by_id("one"), owner="a"), partial(store.hold, "a", [one])):
         touch()
         store.release("a")
         clock.now += 9

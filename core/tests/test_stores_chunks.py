@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trimtab._json import blob_id, utf8
 from trimtab.blobs.chunks import CHUNK, pack, read_head
 from trimtab.errors import CallerError, DamagedBlob
-from trimtab.testing.stores import stored_texts
+from trimtab.testing.texts import stored_texts
 
 _LONG = "".join(f"line {n} é€😀\ud800\n" for n in range(30_000))
 

@@ -13,7 +13,7 @@ from trimtab._json import blob_id
 from trimtab.blobs import holds
 from trimtab.blobs.files import FileStore
 from trimtab.errors import DamagedBlob, LostBlob, StoreUnavailable
-from trimtab.testing.stores import by_id
+from trimtab.testing.texts import by_id
 
 _LONG = "".join(f"line {n}: {n * n}\n" for n in range(60_000))
 _ID = blob_id(_LONG)

@@ -11,7 +11,7 @@ from trimtab.blobs.files import FileStore
 from trimtab.blobs.memory import MemoryStore
 from trimtab.blobs.sqlite import SqliteStore
 from trimtab.errors import PolicyError, StoreUnavailable
-from trimtab.testing.stores import by_id
+from trimtab.testing.texts import by_id
 from trimtab.types import BlobStore
 
 

@@ -211,6 +211,8 @@ class BlobStore(Protocol):
         """Store texts by id and hold them for `owner`, all or nothing; a text already there is kept.
 
         Raises:
+            CallerError: not a blob id, not a text, not an owner; nothing was stored. A text whose id is another's is
+                refused here or is `DamagedBlob` when it is read: it is never served.
             StoreUnavailable: nothing was stored and nothing is held that was not before.
         """
         ...
@@ -265,7 +267,11 @@ class BlobStore(Protocol):
         ...
 
     def collect(self, grace: float) -> Collected:
-        """Delete blobs that no owner holds and that were last put or held more than `grace` seconds ago."""
+        """Delete blobs that no owner holds and that were last put or held `grace` seconds ago or earlier.
+
+        Raises:
+            StoreUnavailable: what is held is not known; nothing was deleted.
+        """
         ...
 
     def stats(self) -> StoreStats:

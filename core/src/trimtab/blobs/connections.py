@@ -60,7 +60,8 @@ _ADVICE = {
     sqlite3.SQLITE_CORRUPT: "it is damaged; run `trimtab store verify` and restore a backup",
 }
 _WAIT = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+# The general error too: the statements are right, so a table or column that is missing was damaged.
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH}
 
 
 def _code(error: BaseException | None) -> int:
@@ -69,9 +70,13 @@ def _code(error: BaseException | None) -> int:
     return code & 0xFF if isinstance(code, int) else 0
 
 
-def is_corrupt(error: StoreUnavailable) -> bool:
-    """Whether the cause is damage to the file, not a passing state."""
-    return _code(error.__cause__) in _DAMAGE
+def is_corrupt(error: BaseException | None) -> bool:
+    """Whether it is, or was caused by, damage to the file, not a passing state."""
+    if isinstance(error, StoreUnavailable):
+        return is_corrupt(error.__cause__)
+    # Damaged text: sqlite3 then raises one of these without a code of SQLite's, from an error message even the second.
+    undecodable = isinstance(error, sqlite3.OperationalError) and _code(error) == 0
+    return undecodable or isinstance(error, UnicodeDecodeError) or _code(error) in _DAMAGE
 
 
 class Database:
@@ -115,18 +120,19 @@ class Database:
             try:
                 with self._connection() as db:
                     return _transaction(db, begin, work)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 # SQLite itself waits for most locks, but not while the log is switched on or recovered.
                 if _code(error) in _WAIT and time.monotonic() < deadline:
                     time.sleep(pause)
                     pause = min(pause * 2, 0.05)
-                elif blob_id is not None and _code(error) in _DAMAGE:
+                elif blob_id is not None and is_corrupt(error):
                     raise DamagedBlob(blob_id, f"the database says {error}") from error
                 else:
                     raise self._unavailable(error) from error
 
-    def _unavailable(self, error: sqlite3.Error) -> StoreUnavailable:
-        advice = _ADVICE.get(_code(error), "mend that and try again")
+    def _unavailable(self, error: Exception) -> StoreUnavailable:
+        code = sqlite3.SQLITE_CORRUPT if is_corrupt(error) and _code(error) not in _ADVICE else _code(error)
+        advice = _ADVICE.get(code, "mend that and try again")
         return StoreUnavailable(f"store {self.path}: {error}: {advice}; nothing was written")
 
     @contextmanager
@@ -141,7 +147,7 @@ class Database:
                 db = self._open()
             self._check_file()
             yield db
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             # What state it is in is anyone's guess.
             if db is not None:
                 db.close()

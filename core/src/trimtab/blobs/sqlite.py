@@ -313,5 +313,5 @@ def _shrink(db: sqlite3.Connection) -> int:
 
 
 def _page(db: sqlite3.Connection, after: str) -> list[str]:
-    rows = db.execute("SELECT id FROM blob WHERE id > ? ORDER BY id LIMIT ?", (after, _BATCH))
+    rows = db.execute("SELECT CAST(id AS TEXT) FROM blob WHERE id > ? ORDER BY id LIMIT ?", (after, _BATCH))
     return [blob_id for (blob_id,) in rows]
