@@ -151,7 +151,7 @@ class EnvelopeError(TrimtabError):
     """A stored row that is damaged; `place` is the JSON Pointer of the fault inside the row."""
 
     def __init__(self, what: str, *, place: str) -> None:
-        super().__init__(f"damaged row: {what} (@ {place}); the row is left as it is, restore it from a backup")
+        super().__init__(f"damaged row: {what} (@ {place:.200}); the row is left as it is, restore it from a backup")
         self.place = place
 
 

@@ -26,6 +26,7 @@ DEFERRED_KEY: Final = "$deferredToolResult"
 
 # What `old_blob` is asked for must be safe as a file name.
 _OLD_ID = re.compile("[A-Za-z0-9_-]{1,64}")
+_INDEX = re.compile("[0-9]{1,18}")
 _SHAPES = ("text", "mcp-content")
 
 
@@ -128,7 +129,7 @@ def _place(skeleton: Json, key: str) -> Path | None:
         return None
     path: list[str | int] = []
     for step in steps:
-        if isinstance(skeleton, list) and step.isascii() and step.isdigit() and int(step) < len(skeleton):
+        if isinstance(skeleton, list) and _INDEX.fullmatch(step) and int(step) < len(skeleton):
             path.append(int(step))
         elif isinstance(skeleton, dict) and step in skeleton:
             path.append(step)
