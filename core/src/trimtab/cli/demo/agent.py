@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from attrs import field, frozen
@@ -57,8 +58,8 @@ class Agent:
             self._run(message, calls)
         raise RuntimeError(f"the model still calls tools after {_MOST_STEPS} steps")
 
-    def _shown(self, row: Json) -> Json:
-        return self.host.render(row, owner=self.conversation)
+    def _shown(self, row_text: str) -> Json:
+        return self.host.render(json.loads(row_text), owner=self.conversation)
 
     def _run(self, message: int, calls: list[Json]) -> None:
         """Run the calls of one assistant message; trim what they give; save the rows."""

@@ -13,7 +13,7 @@ __all__ = ["Cited", "cited"]
 
 @frozen(kw_only=True)
 class Cited:
-    """Ids that one answer cites: `known` ones some output has, `unknown` ones none."""
+    """What one answer cites: titles of the sources that a tool gave, ids that none gave."""
 
     known: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -26,4 +26,4 @@ def cited(answer: str, outcomes: Iterable[Outcome]) -> Cited:
 
     lookups = [Lookup(tool=one.tool, output=one.trimmed.row) for one in outcomes]
     check = check_citations(answer, lookups, also=[KB])
-    return Cited(known=tuple(one.id for one in check.cited), unknown=check.unknown)
+    return Cited(known=tuple(one.title for one in check.cited), unknown=check.unknown)

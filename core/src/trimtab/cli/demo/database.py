@@ -80,19 +80,19 @@ class Database:
         return [StoredResult(message, call, tool, json.loads(said), row) for message, call, tool, said, row in found]
 
     def rows(self, conversation: str) -> list[Json]:
-        """The rows of every tool result: what `Host.allow_list` and `Host.citations` take."""
+        """The rows of every tool result, for `Host.allow_list`."""
         return [json.loads(one.row_text) for one in self.results(conversation)]
 
-    def requests(self, conversation: str, tools: Sequence[Json], show: Callable[[Json], Json]) -> Iterator[bytes]:
+    def requests(self, conversation: str, tools: Sequence[Json], show: Callable[[str], Json]) -> Iterator[bytes]:
         """The requests that led to each answer of the model's, and the one that asks for the next.
 
         Args:
             tools: the tool list of every request.
-            show: gives what the prompt shows of a row: `Host.render`, with the conversation as owner.
+            show: gives what the prompt shows of a row's text, as `Host.render` does of a row.
         """
         results: dict[int, list[Json]] = {}
         for one in self.results(conversation):
-            value = show(json.loads(one.row_text))
+            value = show(one.row_text)
             block = {"type": "tool_result", "tool_use_id": one.call_id, "content": as_text(value)}
             results.setdefault(one.message, []).append(block)
         messages: list[Json] = []

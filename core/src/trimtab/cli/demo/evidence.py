@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from attrs import frozen
 
-from trimtab import Budget, Host, Policy
+from trimtab import Host, Policy
 from trimtab.cli.demo.agent import Outcome
+from trimtab.policy import ToolPolicy
 from trimtab.types import Json
 
 __all__ = [
@@ -20,12 +20,12 @@ __all__ = [
     "STRANGER",
     "Evidence",
     "Request",
-    "budget_of",
     "sources_of",
     "store_url",
 ]
 
-POLICY = Policy(batch=20_000)
+# `read_file` is a read-back tool here, as `trimtab_fs.policy_with_fs` makes it: its pages are whole in prompts.
+POLICY = Policy(batch=20_000, tools={"read_file": ToolPolicy(exempt=True)})
 CONVERSATION, STRANGER = "conversation-1", "conversation-2"
 DATABASE, BLOBS = "app.db", "blobs.db"
 
@@ -51,16 +51,6 @@ class Evidence:
     requests: Sequence[Request]
     secret: str
     secret_id: str
-
-    def rows(self) -> list[Json]:
-        """The rows of the conversation, as its database gives them back."""
-        return [json.loads(one.trimmed.row_text) for one in self.outcomes]
-
-
-def budget_of(host: Host, outcome: Outcome) -> Budget:
-    """The budget that an output was trimmed to, its share of a batch included."""
-    used = host.explain(outcome.trimmed)["budget"]
-    return Budget(limit=used["limit"], keep=used["keep"])
 
 
 def sources_of(host: Host, value: Json) -> list[tuple[str, str, str]]:

@@ -15,13 +15,10 @@ from trimtab.types import Json
 
 __all__ = ["FIRST_QUESTION", "SECOND_QUESTION", "reply"]
 
-FIRST_QUESTION = (
-    "Two asyncio callbacks are due at exactly the same time: which is called first? Look it up and cite the page. "
-    "The source is attached: base_events.py"
-)
+FIRST_QUESTION = "Two asyncio callbacks are due at exactly the same time: which is called first? Cite the page."
 SECOND_QUESTION = (
-    "Which line of the attached base_events.py queues such a callback? And what do trimtab's own documents say about "
-    "text that was left out of a tool output? They are in the knowledge base."
+    "Which line of the attached base_events.py queues such a callback? And what do trimtab's documents, which are in "
+    "the knowledge base, say about text that was left out?"
 )
 
 _PHRASE = "exactly the same time"
@@ -88,24 +85,23 @@ def _seen(messages: Sequence[Json]) -> _Prompt:
     return _Prompt(question, asked_at, results)
 
 
-_Calls = tuple[str, list[tuple[str, Json]]]
+_Call = tuple[str, Json]
+_Calls = tuple[str, list[_Call]]
 
 
 def _begin(prompt: _Prompt) -> _Calls | None:
-    """A new question: search, and open what is attached."""
+    """A new question: search where it says, else on the web and in the built-in help."""
     if prompt.latest():
         return None
-    if "knowledge base" in prompt.question:
-        source = next((one for one in prompt.results if one.tool == "read_file"), None)
-        handles = [] if source is None else _handles(source.text)
-        calls: list[tuple[str, Json]] = [("fs_search", {"uri": uri, "pattern": _CODE}) for uri in handles[:1]]
-        asked = "text left out of a tool output: omitted, can be read back"
-        return "I search the source again, and the knowledge base.", [*calls, ("kb_search", {"query": asked})]
-    attached = prompt.question.rsplit(" ", 1)[-1]
+    if attached := re.search(r"attached ([\w.]+)", prompt.question):
+        return "I search the file and the knowledge base.", [
+            ("fs_search", {"pattern": _CODE, "filename": attached[1]}),
+            ("kb_search", {"query": "text left out of a tool output: omitted, can be read back"}),
+        ]
     query = "asyncio call_later callbacks scheduled for exactly the same time, called first"
-    return "I search the web and open the file.", [
+    return "I search the web and look into the help.", [
         ("web_search", {"query": query}),
-        ("read_file", {"filename": attached}),
+        ("python_help", {"name": "asyncio"}),
     ]
 
 
@@ -114,27 +110,32 @@ def _open_pages(prompt: _Prompt) -> _Calls | None:
     found = [one for one in prompt.latest() if one.tool == "web_search"]
     if not found:
         return None
-    urls = [item["url"] for item in _items(found[0])][:2]
+    urls = [item["url"] for item in _items(found[0]) if "url" in item][:2]
     return "I open the first two results.", [("web_fetch", {"url": url}) for url in urls]
 
 
 def _search_omitted(prompt: _Prompt) -> _Calls | None:
-    """Pages with text left out: search it through the first handle that each of them shows."""
+    """Pages with text left out: search it through the first handle that each of them shows, and the source."""
     pages = [one for one in prompt.latest() if one.tool == "web_fetch"]
     uris = [handles[0] for page in pages if (handles := _handles(page.text))]
     if not uris:
         return None
-    calls: list[tuple[str, Json]] = [("fs_search", {"uri": uri, "pattern": _PHRASE}) for uri in uris]
-    return "What I need was left out; I search the full texts.", calls
+    calls: list[_Call] = [("fs_search", {"pattern": _PHRASE, "path": uri}) for uri in uris]
+    calls.append(("fs_search", {"pattern": _PHRASE, "glob": "asyncio/*.py"}))
+    return "What I need was left out: I search the full texts, and the source.", calls
 
 
 def _read_around(prompt: _Prompt) -> _Calls | None:
-    """Lines that match: read the text around the first one."""
-    calls: list[tuple[str, Json]] = []
+    """Lines that match: read the text around the first one, where it was found."""
+    calls: list[_Call] = []
     for one in prompt.latest():
-        if one.tool == "fs_search" and (matches := json.loads(one.text).get("matches")):
-            line = max(1, matches[0]["line"] - 8)
-            calls.append(("fs_read", {"uri": one.arguments["uri"], "line": line, "count": 14}))
+        if one.tool != "fs_search" or not (matches := _object(one).get("matches")):
+            continue
+        place = {"line": max(1, matches[0]["line"] - 8), "count": 14}
+        if "filename" in one.arguments:
+            calls.append(("read_file", {"filename": one.arguments["filename"], **place}))
+        else:
+            calls.append(("fs_read", {"path": matches[0].get("path", one.arguments.get("path")), **place}))
     return ("I read around the match.", calls) if calls else None
 
 
@@ -142,14 +143,15 @@ _RULES: Sequence[Callable[[_Prompt], _Calls | None]] = (_begin, _open_pages, _se
 
 
 def _answer(prompt: _Prompt) -> str:
-    """What was read back, in a sentence, with the ids of its sources."""
+    """What was read back, in a sentence or two, with the ids of its sources."""
     said = []
     for page in prompt.of("fs_read"):
-        text = " ".join(json.loads(page.text).get("text", "").split())
-        if found := re.search(rf"[^.]*{_PHRASE}[^.]*\.", text):
-            said.append(f"{found[0].strip()} {_cite(_holding(prompt.of('web_fetch'), page.arguments['uri']))}")
-        elif found := re.search(rf"[a-z.]*{_CODE}\([^)]*\)", text):
-            said.append(f"The line is `{found[0]}`.")
+        source = _holding(prompt.of("web_fetch"), page.arguments["path"])
+        if source and (found := re.search(rf"[^.]*{_PHRASE}[^.]*\.", " ".join(_text(page).split()))):
+            said.append(f"{found[0].strip()} {_cite(source)}")
+    for page in prompt.of("read_file"):
+        lines = enumerate(_text(page).split("\n"), start=page.arguments["line"])
+        said += [f"Line {number} does: `{line.strip()}`." for number, line in lines if _CODE in line]
     for item in [item for result in prompt.of("kb_search") for item in _items(result)][:1]:
         sentences = re.split(r"(?<=[.:])\s+", item["content"])
         on_it = next((one for one in sentences if "read back" in one or "omitted" in one), item["title"])
@@ -159,16 +161,32 @@ def _answer(prompt: _Prompt) -> str:
 
 def _holding(results: Sequence[_Result], uri: str) -> str:
     """The id of the source in whose text the prompt shows a handle."""
-    return next((item["id"] for one in results for item in _items(one) if uri in item["content"]), "")
+    return next((item["id"] for one in results for item in _items(one) if f"{uri}>" in item.get("content", "")), "")
 
 
 def _cite(source: str) -> str:
     return f"[cite:{source}]" if source else ""
 
 
+def _text(page: _Result) -> str:
+    return str(_object(page).get("text", ""))
+
+
+def _object(result: _Result) -> dict[str, Json]:
+    read = _read(result.text)
+    return read if isinstance(read, dict) else {}
+
+
 def _items(result: _Result) -> list[Json]:
-    items = json.loads(result.text)
-    return items if isinstance(items, list) else []
+    read = _read(result.text)
+    return [item for item in read if isinstance(item, dict)] if isinstance(read, list) else []
+
+
+def _read(text: str) -> Json:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _handles(text: str) -> list[str]:

@@ -8,6 +8,7 @@ import pydoc
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from html import escape
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,7 +32,8 @@ class Page:
     text: str
 
 
-def documentation() -> dict[str, str]:
+@cache
+def documentation() -> Mapping[str, str]:
     """Path to HTML of the pages that pydoc writes about some modules; the one about asyncio has over 300 kB."""
     writer = pydoc.HTMLDoc()
     site = {}

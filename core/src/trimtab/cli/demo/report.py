@@ -61,7 +61,7 @@ def show(report: Report, *, as_json: bool, kept: Path | None) -> None:
         screen.said("model", answer)
     screen.table(_outputs(report))
     if marker := _marker(report):
-        screen.line(f"What stands for a text left out: {marker}")
+        screen.line(f"In the place of a text stands {marker}")
     screen.table(_requests(report))
     screen.table(_laws(report))
     screen.line("")
@@ -82,10 +82,10 @@ def _outputs(report: Report) -> Table:
             [
                 str(asking[one.batch]),
                 one.tool,
-                _asked(one),
+                _asked(one, report.evidence.secret_id),
                 f"{one.trimmed.sizes.before:,}",
                 f"{one.trimmed.sizes.after:,}",
-                f"{before} = {after}" if before or after else "-",
+                "-" if not before else f"{before} = {after}" if before == after else f"{before} > {after}",
                 str(len(refs_of(one.trimmed.row)) or "-"),
                 f"{len(one.trimmed.row_text):,}",
             ]
@@ -93,35 +93,47 @@ def _outputs(report: Report) -> Table:
     return Table(
         title="Tool outputs",
         about="in chars; ids, urls and titles before = after; texts moved to the store",
-        heads=[">step", "tool", "asked for", ">tool gave", ">model sees", ">ids kept", ">moved", ">row saved"],
+        heads=[">step", "tool", "asked for", ">tool gave", ">model sees", ">ids kept", ">moved", ">row"],
         rows=rows,
         total=["", "", "", f"{_given(report):,}", f"{_seen(report):,}", "", "", ""],
     )
 
 
 def _requests(report: Report) -> Table:
+    """One column for each request, and one for all."""
     requests = report.evidence.requests
-    rows = []
-    for number, one in enumerate(requests, start=1):
-        share = f"{100 * one.shared / len(requests[number - 2].body):.2f} %" if number > 1 else ""
-        again = f"{one.shared:,}" if number > 1 else ""
-        rows.append([str(number), f"{len(one.body):,}", again, share, f"{one.untrimmed:,}"])
+    bytes_before = [0, *(len(one.body) for one in requests)]
+    parts = [
+        f"{100 * one.shared / before:.1f} %" if before else "-"
+        for one, before in zip(requests, bytes_before, strict=False)
+    ]
     sent, shared, untrimmed = _totals(report)
     return Table(
         title="Requests to the model",
-        about="in bytes; what each repeats of the one before, a provider's prompt cache has already",
-        heads=[">step", ">bytes", ">repeated", ">of the one before", ">untrimmed"],
-        rows=rows,
-        total=["", f"{sent:,}", f"{shared:,}", "", f"{untrimmed:,}"],
+        about="in bytes; what repeats the one before, a provider's prompt cache has already",
+        heads=["step", *(f">{number}" for number in range(1, len(requests) + 1)), ">all"],
+        rows=[
+            ["sent", *(f"{len(one.body):,}" for one in requests), f"{sent:,}"],
+            ["repeated", *(f"{one.shared:,}" for one in requests), f"{shared:,}"],
+            ["  of last", *parts, ""],
+            ["untrimmed", *(f"{one.untrimmed:,}" for one in requests), f"{untrimmed:,}"],
+        ],
     )
 
 
 def _laws(report: Report) -> Table:
     rows = [[str(one.law), one.name, "BROKEN" if one.faults else "ok", one.said] for one in report.laws]
-    names = [name for one in report.citations for name in one.known]
+    names = [title for one in report.citations for title in one.known]
     unknown = any(one.unknown for one in report.citations)
-    rows.append(["", "citations", "BROKEN" if unknown else "ok", f"cited and given by a tool: {', '.join(names)}"])
-    return Table(title="Promises", about="checked on all of the above", heads=[">law", "name", "", "how"], rows=rows)
+    rows.append(
+        [
+            "",
+            "citations",
+            "BROKEN" if unknown else "ok",
+            f"{len(names)} sources, all given by a tool: {'; '.join(names)}",
+        ]
+    )
+    return Table(title="Laws", about="checked on everything above", heads=[">law", "name", "", "how"], rows=rows)
 
 
 def _verdict(report: Report) -> str:
@@ -129,8 +141,8 @@ def _verdict(report: Report) -> str:
         return f"{len(report.faults)} broken; see above."
     sent, shared, untrimmed = _totals(report)
     return (
-        f"All laws hold. Sent {sent:,} bytes instead of {untrimmed:,} ({100 * sent / untrimmed:.0f} %), "
-        f"{100 * shared / sent:.0f} % of them repeated byte for byte; nothing is lost."
+        f"All laws hold. {sent:,} bytes sent instead of {untrimmed:,} ({100 * sent / untrimmed:.0f} %), "
+        f"{100 * shared / sent:.0f} % of them as in the step before."
     )
 
 
@@ -174,7 +186,7 @@ def _marker(report: Report) -> str:
     """The line that stands in the largest output's place, or in that of its largest text."""
     largest = max(report.evidence.outcomes, key=lambda one: one.trimmed.sizes.before)
     handles = [f"trimtab:{ref['blobId'][:16]}>" for ref in refs_of(largest.trimmed.row)]
-    lines = largest.trimmed.text.split("\\n")
+    lines = largest.trimmed.text.replace("\\n", "\n").split("\n")
     return next((line for line in lines if line.startswith("<omitted") and line.endswith(tuple(handles))), "")
 
 
@@ -205,13 +217,16 @@ def _totals(report: Report) -> tuple[int, int, int]:
     )
 
 
-def _asked(one: Outcome) -> str:
-    """What a call asked for, in a word or two."""
+def _asked(one: Outcome, secret_id: str) -> str:
+    """What a call asked for, in a word or two; that it followed the hostile page's marker, where it did."""
     said = one.arguments
-    if "pattern" in said:
-        text = f"{said['pattern']!r}"
+    place = str(said.get("path") or said.get("filename") or said.get("glob") or "")
+    if place == f"trimtab:{secret_id[:16]}":
+        text = "a forged handle: refused"
+    elif "pattern" in said:
+        text = f"{said['pattern'].split()[0]}.. in {place}"
     elif "line" in said:
-        text = f"lines {said['line']} to {said['line'] + said['count'] - 1}"
+        text = f"{place}, line {said['line']}"
     else:
         text = str(next(iter(said.values()), "")).rsplit("/", 1)[-1]
-    return text if len(text) <= 27 else f"{text[:24]}..."
+    return text if len(text) <= 27 else f"{text[:25]}.."

@@ -86,16 +86,15 @@ def _rich_console() -> Any:
 def _rich_table(table: Table) -> Any:
     from rich import box
     from rich.table import Table as RichTable
-    from rich.text import Text
 
-    drawn = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_footer=bool(table.total))
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0), pad_edge=False)
     for number, head in enumerate(table.heads):
         justify: Literal["left", "right"] = "right" if head.startswith(">") else "left"
-        foot = table.total[number] if table.total else ""
-        last = number == len(table.heads) - 1
-        drawn.add_column(head.lstrip(">"), Text(foot), justify=justify, no_wrap=not last, footer_style="bold")
+        drawn.add_column(head.lstrip(">"), justify=justify, no_wrap=number < len(table.heads) - 1)
     for row in table.rows:
         drawn.add_row(*(_coloured(cell) for cell in row))
+    if table.total:
+        drawn.add_row(*table.total, style="bold")
     return drawn
 
 

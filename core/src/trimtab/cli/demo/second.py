@@ -58,8 +58,8 @@ def _main(folder: Path) -> None:
     with Database(folder / DATABASE) as database, Host.load(store=store_url(folder), policy=POLICY) as host:
         tools = Toolbox(host, [], []).definitions()
 
-        def shown(row: Json) -> Json:
-            return host.render(row, owner=CONVERSATION)
+        def shown(row_text: str) -> Json:
+            return host.render(json.loads(row_text), owner=CONVERSATION)
 
         requests = [digest(body) for body in database.requests(CONVERSATION, tools, shown)]
         rows = {}

@@ -22,7 +22,6 @@ from trimtab.cli.demo.report import Report, show
 from trimtab.cli.demo.tools import Toolbox
 from trimtab.errors import CallerError
 from trimtab.testing.independent import blob_id_of
-from trimtab.types import Json
 
 __all__ = ["perform"]
 
@@ -56,10 +55,9 @@ def _folder(keep_dir: Path | None) -> Iterator[Path]:
 def _played(host: Host, folder: Path, load: Callable[..., Host]) -> Report:
     """Two questions and their answers, then the checks."""
     secret = Path(pickle.__file__).read_text(encoding="utf-8")
-    host.trim("read_file", {"text": secret}, owner=STRANGER)
+    host.trim("python_help", secret, owner=STRANGER)
     secret_id = blob_id_of(secret)
-    site = documentation()
-    site["/forum/first-callback.html"] = hostile_page(secret_id, POLICY.read_tool)
+    site = {**documentation(), "/forum/first-callback.html": hostile_page(secret_id, POLICY.read_tool)}
     outcomes: list[Outcome] = []
     sent: list[bytes] = []
     with serve(site) as address, Database(folder / DATABASE) as database:
@@ -74,10 +72,8 @@ def _played(host: Host, folder: Path, load: Callable[..., Host]) -> Report:
         )
         answers = {question: agent.ask(question) for question in (FIRST_QUESTION, SECOND_QUESTION)}
 
-        def whole(row: Json) -> Json:
-            return host.inflate(row, owner=CONVERSATION)
-
-        untrimmed = list(database.requests(CONVERSATION, toolbox.definitions(), whole))
+        originals = {one.trimmed.row_text: one.output for one in outcomes}
+        untrimmed = list(database.requests(CONVERSATION, toolbox.definitions(), originals.__getitem__))
     requests = [
         Request(body=body, shared=_shared(before, body), untrimmed=len(full))
         for body, before, full in zip(sent, [b"", *sent], untrimmed, strict=False)

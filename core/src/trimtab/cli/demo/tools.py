@@ -1,12 +1,16 @@
-"""The demo's tools, as an application would write them: they give whole outputs and know nothing of trimming."""
+"""The demo's tools: those that an application writes give whole outputs and know nothing of trimming; those that read
+files, attachments and what was left out come from trimtab-fs."""
 
 from __future__ import annotations
 
 import asyncio.base_events
 import hashlib
 import json
+import pydoc
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from trimtab import Host
 from trimtab.cli.demo.knowledge import Chunk
@@ -14,9 +18,10 @@ from trimtab.cli.demo.pages import Page, fetch
 from trimtab.cli.demo.ranking import ranked
 from trimtab.types import AllowList, Json
 
-__all__ = ["ATTACHMENTS", "Toolbox"]
+__all__ = ["ATTACHMENTS", "LIBRARY", "Toolbox"]
 
-ATTACHMENTS: Mapping[str, Path] = {"base_events.py": Path(asyncio.base_events.__file__)}
+ATTACHMENTS: Final[Mapping[str, Path]] = {"base_events.py": Path(asyncio.base_events.__file__)}
+LIBRARY: Final = Path(asyncio.base_events.__file__).parents[1]
 
 _SEARCH_EXTRACT = 8_000  # chars of a page that a search result carries
 _MOST_PAGES, _MOST_CHUNKS = 6, 8
@@ -32,7 +37,9 @@ class Toolbox:
     """
 
     def __init__(self, host: Host, site: Sequence[Page], knowledge: Sequence[Chunk]) -> None:
-        self._host = host
+        from trimtab_fs import FsTools  # a plugin: the demo says so itself where it is not installed
+
+        self._files = FsTools(host, folders=[LIBRARY], attachments=ATTACHMENTS)
         self._site = site
         self._knowledge = knowledge
 
@@ -42,21 +49,21 @@ class Toolbox:
             _definition("web_search", "Search the web.", "query"),
             _definition("web_fetch", "Fetch a web page.", "url"),
             _definition("kb_search", "Search the knowledge base.", "query"),
-            _definition("read_file", "Read an attached file.", "filename"),
+            _definition("python_help", "The built-in help on a module.", "name"),
         ]
-        return [*own, *self._host.read_tools("anthropic")]
+        return [*own, *self._files.definitions("anthropic")]
 
     def run(self, tool: str, arguments: Json, allow: AllowList) -> Json:
         """The output of one call. What the model got wrong is in the output, as an error."""
-        if tool in self._host.policy.read_names:
-            return self._host.run_read_tool(tool, arguments, allow=allow)
         if tool == "web_search":
             return self.web_search(arguments["query"])
         if tool == "web_fetch":
             return self.web_fetch(arguments["url"])
         if tool == "kb_search":
             return self.kb_search(arguments["query"])
-        return read_file(arguments["filename"])
+        if tool == "python_help":
+            return self.python_help(arguments["name"])
+        return self._files.run(tool, arguments, allow=allow)
 
     def web_search(self, query: str) -> Json:
         """Results as JSON text, which is how they come from a server."""
@@ -67,6 +74,12 @@ class Toolbox:
             for n, page in enumerate(best, start=1)
         ]
         return json.dumps(found, ensure_ascii=False, indent=1)
+
+    def python_help(self, name: str) -> Json:
+        """What `help()` prints about a module: a text, not JSON, of a tool that no plugin knows."""
+        with warnings.catch_warnings():  # pydoc looks at every name of a module, the deprecated ones too
+            warnings.simplefilter("ignore")
+            return pydoc.plain(pydoc.render_doc(name))
 
     def web_fetch(self, url: str) -> Json:
         """The whole page."""
@@ -89,14 +102,6 @@ class Toolbox:
             }
             for number in best
         ]
-
-
-def read_file(filename: str) -> Json:
-    """The whole text of an attached file."""
-    path = ATTACHMENTS.get(filename)
-    if path is None:
-        return {"error": {"message": f"nothing attached is called {filename!r}; there is {', '.join(ATTACHMENTS)}"}}
-    return {"text": path.read_text(encoding="utf-8")}
 
 
 def _prefix(tool: str, asked: str) -> str:
