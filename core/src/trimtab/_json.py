@@ -29,6 +29,7 @@ __all__ = [
     "canonical",
     "check",
     "decode",
+    "decode_strict",
     "decode_string",
     "escape",
     "escaped_length",
@@ -164,6 +165,18 @@ def decode(text: str | bytes) -> Json:
         return json.loads(text)
 
 
+def decode_strict(text: str) -> Json:
+    """The value of plain JSON text, fast.
+
+    Raises:
+        ValueError: not JSON, or one that msgspec refuses: with a BOM, NaN, lone surrogates, deep nesting.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ValueError("not plain JSON text") from error
+
+
 def decode_string(quoted: str) -> str:
     """The text of a JSON string with its quotes, as `json.loads` gives it.
 
@@ -287,9 +300,16 @@ def _children(item: Json) -> Iterator[tuple[str, Json]]:
     return (
         (f".{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key) else f"[{key!r:.80}]", child)
         if isinstance(key, str)
-        else (f"[{key!r:.80}]", _BadKey(key))
+        else (_shown_key(key), _BadKey(key))
         for key, child in item.items()
     )
+
+
+def _shown_key(key: object) -> str:
+    """A key that is not a string, as it stands in a path; of others' types only the name, since their repr may raise."""
+    if key is None or isinstance(key, bool | float | bytes) or (type(key) is int and abs(key) < _INT_BOUND):
+        return f"[{key!r:.80}]"
+    return f"[<{type(key).__name__}>]"
 
 
 class _BadKey:
