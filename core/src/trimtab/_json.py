@@ -306,7 +306,7 @@ def _children(item: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _shown_key(key: object) -> str:
-    """A key that is not a string, as it stands in a path; of others' types only the name, since their repr may raise."""
+    """A key that is not a string, as a path shows it: of foreign types only the name, since their repr may raise."""
     if key is None or isinstance(key, bool | float | bytes) or (type(key) is int and abs(key) < _INT_BOUND):
         return f"[{key!r:.80}]"
     return f"[<{type(key).__name__}>]"
