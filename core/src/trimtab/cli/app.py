@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 
+from trimtab.cli.commands import COMMANDS
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import counted
 from trimtab.cli.streams import say
@@ -17,25 +18,7 @@ from trimtab.errors import CallerError, PolicyError
 from trimtab.policy import PluginPolicy
 from trimtab.version import __version__
 
-__all__ = ["COMMANDS", "build", "run"]
-
-# Command to the function that runs it; a table is a command with commands of its own.
-COMMANDS: Final[dict[str, str | dict[str, str]]] = {
-    "demo": "trimtab.cli.demonstration:demo",
-    "trim": "trimtab.cli.trimming:trim",
-    "show": "trimtab.cli.rows:show",
-    "render": "trimtab.cli.rows:render",
-    "inflate": "trimtab.cli.rows:inflate",
-    "read": "trimtab.cli.reading:read",
-    "grep": "trimtab.cli.reading:grep",
-    "plugins": "trimtab.cli.plugins:plugins",
-    "check-codec": "trimtab.cli.checking:check",
-    "store": {
-        "stats": "trimtab.cli.stores:stats",
-        "collect": "trimtab.cli.stores:collect",
-        "verify": "trimtab.cli.stores:verify",
-    },
-}
+__all__ = ["build", "run"]
 
 _ABOUT = """Keep an agent's context small without losing anything.
 
@@ -64,7 +47,7 @@ def build(registry: Registry | None = None, *, whole: bool = True) -> App:
     """The command line.
 
     Args:
-        registry: brings the commands of plugins; one whose name is taken is reported and not used.
+        registry: brings the commands of plugins; one whose name is taken is not used (`trimtab plugins` says so).
         whole: import every command, for the help that lists them; otherwise each is imported when it is called.
     """
     app = App(
@@ -84,10 +67,8 @@ def build(registry: Registry | None = None, *, whole: bool = True) -> App:
             inner.command(_function(inner_target), name=inner_name, sort_key=inner_place)
         app.command(inner)
     for name, function in ({} if registry is None else registry.commands).items():
-        if name in COMMANDS:
-            say(f"trimtab: a plugin brings a command {name!r}, which there is already; the plugin's is not used")
-            continue
-        app.command(function, name=name, group="Commands of plugins")
+        if name not in COMMANDS:
+            app.command(function, name=name, group="Commands of plugins")
     return app
 
 

@@ -7,11 +7,14 @@ Store: `--store`, else the environment's `TRIMTAB_STORE`, else the policy's `sto
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import frozen
 
+from trimtab.blobs.open import StoreFactory, open_store, parse_store_url
 from trimtab.errors import CallerError
+from trimtab.types import BlobStore
 
 if TYPE_CHECKING:
     from trimtab.host import Host
@@ -64,38 +67,57 @@ def load_policy(path: str | None) -> tuple[Policy, str | None]:
     return (Policy() if found is None else Policy.load(found)), found
 
 
-def store_url(given: str | None, policy: Policy) -> str:
-    """The URL of the store that a command uses."""
-    return given or os.environ.get(STORE_VARIABLE) or policy.store or DEFAULT_STORE
-
-
 def open_host(places: Places, *, reading: bool = True) -> tuple[Host, str]:
     """A host with plugins, policy and store, and the store's URL.
 
     Args:
-        reading: the store must be there already; a command that only reads makes none.
+        reading: the store must be there already. Otherwise it is made when a text is first stored, and not before.
 
     Raises:
-        PolicyError, StoreUnavailable: as `Host.load`.
+        PolicyError: the policy or the store's URL cannot be read.
+        StoreUnavailable: the store cannot be opened.
         CallerError: there is no store to read.
     """
     from trimtab.host import Host
 
     policy, _ = load_policy(places.policy)
-    url = store_url(places.store, policy)
+    url = places.store or os.environ.get(STORE_VARIABLE) or policy.store or DEFAULT_STORE
     if reading:
         _must_exist(url)
-    return Host.load(store=url, policy=policy), url
+        return Host.load(store=url, policy=policy), url
+    when_used = _WhenUsed(url)
+    host = Host.load(store=cast("BlobStore", when_used), policy=policy)
+    when_used.stores = host.registry.blob_stores
+    if parse_store_url(url)[0] not in host.registry.blob_stores:
+        open_store(url, host.registry.blob_stores)  # which says what is wrong
+    return host, url
 
 
 def _must_exist(url: str) -> None:
-    from trimtab.blobs.open import parse_store_url
-
     scheme, path = parse_store_url(url)
     if scheme == "memory":
-        raise CallerError("store memory: holds nothing: it ended with the command that wrote it; give --store")
+        raise CallerError("a store in memory ends with the command that wrote it; name another one with --store")
     if scheme in ("sqlite", "file") and not os.path.exists(path):
         raise CallerError(
-            f"there is no store at {path}; give the one that the text was stored in with --store, or in "
+            f"there is no store at {path}; name the one that the text was put into with --store, or in "
             f"{STORE_VARIABLE}, or call this in the folder where `trimtab trim` was called"
         )
+
+
+class _WhenUsed:
+    """A store that is opened at its first use: a command that stores nothing leaves no file behind."""
+
+    def __init__(self, url: str) -> None:
+        self.stores: Mapping[str, StoreFactory] = {}
+        self._url = url
+        self._opened: BlobStore | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._opened is None:
+            self._opened = open_store(self._url, self.stores)
+        return getattr(self._opened, name)
+
+    def close(self) -> None:
+        """Close the store, if it was opened."""
+        if self._opened is not None:
+            self._opened.close()

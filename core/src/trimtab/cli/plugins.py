@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trimtab.cli import streams
+from trimtab.cli.commands import COMMANDS
 from trimtab.cli.places import find_policy
 from trimtab.discovery import Broken, Conflict, Plugin, Registry, load
 from trimtab.version import __version__
@@ -32,12 +33,13 @@ def plugins(*, json: bool = False, policy: str | None = None, debug: bool = Fals
         debug: Show what a broken plugin raised, with its traceback.
     """
     registry = load(_allowed(policy))
+    conflicts = [*registry.conflicts, *_taken(registry.plugins)]
     if json:
-        import json as codec
+        from json import dumps
 
-        print(codec.dumps(_as_data(registry), ensure_ascii=False, indent=2))
+        print(dumps(_as_data(registry, conflicts), ensure_ascii=False, indent=2))
     else:
-        for line in _lines(registry, debug):
+        for line in _lines(registry, conflicts, debug):
             print(line)
     return 1 if registry.broken else 0
 
@@ -52,7 +54,17 @@ def _allowed(given: str | None) -> Any:
     return Policy.load(path).plugins
 
 
-def _as_data(registry: Registry) -> dict[str, Any]:
+def _taken(plugins: Sequence[Plugin]) -> list[Conflict]:
+    """Commands of plugins that have the name of one of ours."""
+    return [
+        Conflict(what=f"command {name!r}", used="trimtab", unused=one.name)
+        for one in plugins
+        for name in one.provides.get("commands", ())
+        if name in COMMANDS
+    ]
+
+
+def _as_data(registry: Registry, conflicts: Sequence[Conflict]) -> dict[str, Any]:
     return {
         "version": __version__,
         "plugins": [
@@ -64,7 +76,7 @@ def _as_data(registry: Registry) -> dict[str, Any]:
             }
             for one in registry.plugins
         ],
-        "conflicts": [{"what": one.what, "used": one.used, "unused": one.unused} for one in registry.conflicts],
+        "conflicts": [{"what": one.what, "used": one.used, "unused": one.unused} for one in conflicts],
         "broken": [
             {
                 "name": one.name,
@@ -79,25 +91,25 @@ def _as_data(registry: Registry) -> dict[str, Any]:
     }
 
 
-def _lines(registry: Registry, debug: bool) -> Iterator[str]:
+def _lines(registry: Registry, conflicts: Sequence[Conflict], debug: bool) -> Iterator[str]:
     paint = _Paint(streams.colours(sys.stdout))
     width = _width()
     for plugin in registry.plugins:
         yield from _loaded(plugin, paint, width)
-    for conflict in registry.conflicts:
+    for conflict in conflicts:
         yield ""
         yield paint("33;1", f"conflict: {conflict.what}")
         yield from _wrapped(_chosen(conflict), width)
     for broken in registry.broken:
         yield ""
         yield paint("31;1", f"broken: {broken.name}") + f"  {_origin(broken)}"
-        yield from _wrapped(f"{_cause(broken.cause)}. {advice(broken)}", width)
+        yield from _wrapped(f"{_sentence(_cause(broken.cause))} {advice(broken)}", width)
         if debug:
             import traceback
 
             yield from (_INDENT + line for line in "".join(traceback.format_exception(broken.cause)).split("\n"))
     yield ""
-    yield _summary(registry)
+    yield _summary(registry, len(conflicts))
 
 
 def _loaded(plugin: Plugin, paint: _Paint, width: int) -> Iterator[str]:
@@ -120,10 +132,13 @@ def _origin(one: Plugin | Broken) -> str:
 
 def _chosen(conflict: Conflict) -> str:
     text = f"{conflict.used} is used, {conflict.unused} is not."
-    if not conflict.what.startswith("codec "):
-        return f"{text} To use the other, block the first: {_block(conflict.used)}."
-    tool = conflict.what.removeprefix("codec ")
-    return f"{text} To use the other, say so in the policy: [tool.trimtab.tools.{tool}] codec = {conflict.unused!r}."
+    if conflict.what.startswith("codec "):
+        tool = conflict.what.removeprefix("codec ").replace("'", '"')
+        table = f"[tool.trimtab.tools.{tool}]"
+        return f'{text} To use the other, say so in the policy: {table} codec = "{conflict.unused}".'
+    if conflict.used == "trimtab":
+        return f"{text} Ask its author for another name."
+    return f"{text} To use the other, block the first: {_block(conflict.used)}."
 
 
 def _block(name: str) -> str:
@@ -134,7 +149,7 @@ def _cause(cause: BaseException) -> str:
     """What a plugin raised, in a line."""
     if isinstance(cause, SystemExit):
         return f"It called sys.exit({cause.code!r:.80}) while it was loaded"
-    text = " ".join(streams.printable(str(cause)).split())[:400].rstrip(".")
+    text = " ".join(streams.printable(str(cause)).split())[:400]
     return f"{type(cause).__name__}: {text}" if text else type(cause).__name__
 
 
@@ -153,10 +168,14 @@ def advice(broken: Broken) -> str:
     return f"{first}. Until then, keep it out: {_block(broken.name)}."
 
 
-def _summary(registry: Registry) -> str:
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _summary(registry: Registry, conflicts: int) -> str:
     counts = [f"{len(registry.plugins)} loaded"]
-    if registry.conflicts:
-        counts.append(f"{len(registry.conflicts)} conflicts")
+    if conflicts:
+        counts.append(f"{conflicts} {'conflict' if conflicts == 1 else 'conflicts'}")
     if registry.broken:
         counts.append(f"{len(registry.broken)} broken")
     return f"trimtab {__version__}: {', '.join(counts)}"

@@ -45,8 +45,8 @@ def read(
 ) -> int:
     """Print one page of a stored text.
 
-    Where it stands, and where to go on, is told on standard error. A page is what fits the policy's limit; `--raw` has none, and prints the exact bytes: of the whole text, unless a
-    place is given.
+    Where it stands, and where to go on, is told on standard error. A page is what fits the policy's limit; `--raw` has
+    none, and prints the exact bytes: of the whole text, unless a place is given.
 
     Args:
         line: Begin at this line (1 is the first). Default: 1.

@@ -65,7 +65,8 @@ def show(file: _FILE, /, *, all: bool = False, json: bool = False, debug: bool =
 def render(file: _FILE, /, *, places: _PLACES = None) -> int:
     """Print what a stored row puts into the prompt.
 
-    What is no row is printed as it is. Needs a store only for rows of read-back tools, whose texts the prompt shows whole.
+    What is no row is printed as it is. A store is needed only for rows of read-back tools, whose texts the prompt shows
+    whole.
 
     Args:
         file: A file with a row, or JSON lines of rows, or - for standard input.

@@ -9,6 +9,7 @@ from threading import Timer
 from typing import Final, TextIO
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from trimtab.cli.streams import colours, is_terminal, printable
 
-__all__ = ["console", "counted", "one_line", "percent", "progress", "saying", "styled", "table"]
+__all__ = ["console", "counted", "last_line", "one_line", "percent", "progress", "saying", "styled", "table"]
 
 # Seconds of work after which progress is shown.
 PATIENCE: Final = 1.0
@@ -69,8 +70,21 @@ def percent(before: int, after: int) -> str:
 
 def one_line(text: str, width: int) -> str:
     """The beginning of a text on one line of at most `width` columns, newlines as a sign."""
-    line = text[: width + 1].replace("\r\n", "⏎").replace("\n", "⏎").replace("\t", " ")
-    return printable(line if len(line) <= width else f"{line[: width - 1]}…")
+    line = Text(_flat(text[: width + 1]))
+    line.truncate(width, overflow="ellipsis")
+    return line.plain
+
+
+def last_line(text: str, width: int) -> str:
+    """The end of a text on one line of at most `width` columns."""
+    line = _flat(text[-width:])
+    while cell_len(line) > width:
+        line = line[1:]
+    return line
+
+
+def _flat(text: str) -> str:
+    return printable(text.replace("\r\n", "⏎").replace("\n", "⏎").replace("\t", " "))
 
 
 @contextmanager

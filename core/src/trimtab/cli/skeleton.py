@@ -12,7 +12,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from trimtab._json import canonical
-from trimtab.cli.screen import one_line, styled
+from trimtab.cli.screen import last_line, one_line, styled
+from trimtab.cli.streams import printable
 from trimtab.envelope import BlobRef
 from trimtab.marker import HANDLE_DIGITS, line, parse
 from trimtab.pointer import Path, to_pointer
@@ -23,6 +24,10 @@ __all__ = ["drawn", "marked"]
 # Children of a list or object, and pieces of a string, that are shown without `--all`.
 _MOST: Final = 20
 _DEEPEST: Final = 16
+
+# Values in a list or object that may stand on one line, and the least columns for what stands on a line.
+_SMALL: Final = 8
+_NARROWEST: Final = 20
 
 _KEY = "bold"
 _MARKER = "yellow"
@@ -69,18 +74,40 @@ def _grow(tree: Tree, value: Json, path: Path, look: _Look) -> None:
     shown = children if look.most is None or len(children) <= look.most else children[: look.most]
     for step, child in shown:
         here = (*path, step)
-        label = styled((one_line(str(step), look.width // 3), _KEY), "  ")
-        if isinstance(child, dict | list):
-            label.append_text(_head(child))
-            _grow(tree.add(label), child, here, look)
-        elif isinstance(child, str) and to_pointer(here) in look.refs:
+        name = one_line(str(step), look.width // 3) if step != "" else '""'
+        label = styled((name, _KEY), "  ")
+        room = max(_NARROWEST, look.width - 4 * len(here) - len(label.plain))
+        if isinstance(child, str) and to_pointer(here) in look.refs:
             label.append(f"text, {len(child):,} chars shown", style=_REST)
             _grow(tree.add(label), child, here, look)
-        else:
-            room = max(20, look.width - 4 * len(here) - len(label.plain))
+        elif not isinstance(child, dict | list):
             tree.add(label.append(one_line(_spelt(child), room)))
+        elif (line := _on_one_line(child, here, look, room)) is not None:
+            tree.add(label.append(line))
+        else:
+            _grow(tree.add(label.append_text(_head(child))), child, here, look)
     if len(shown) < len(children):
         tree.add(Text(f"… {len(children) - len(shown):,} more (--all shows them)", style=_REST))
+
+
+def _on_one_line(value: Json, path: Path, look: _Look, room: int) -> str | None:
+    """A small list or object in one line; None for a large one, or one in which a ref stands."""
+    inside = f"{to_pointer(path)}/"
+    if _nodes(value) > _SMALL or any(key.startswith(inside) for key in look.refs):
+        return None
+    line = printable(canonical(value))
+    return line if len(line) <= room else None
+
+
+def _nodes(value: Json) -> int:
+    """How many values are in a value, itself included; counting ends above `_SMALL`."""
+    count, left = 0, [value]
+    while left and count <= _SMALL:
+        count += 1
+        one = left.pop()
+        if isinstance(one, dict | list):
+            left += one.values() if isinstance(one, dict) else one
+    return count
 
 
 def _head(value: Json) -> Text:
@@ -99,7 +126,7 @@ def _spelt(value: Json) -> str:
 
 def _pieces(text: str, refs: Sequence[BlobRef], look: _Look, depth: int) -> Iterator[Text]:
     """What a string shows, on one line each: its beginning and end around each of our markers."""
-    room = max(20, look.width - 4 * (depth + 1))
+    room = max(_NARROWEST, look.width - 4 * (depth + 1))
     at = 0
     for number, (start, stop) in enumerate(marked(text, refs)):
         if look.most is not None and number == look.most:
@@ -119,8 +146,7 @@ def _between(text: str, room: int, *, first: bool) -> Iterator[Text]:
     if first or len(text) <= room:
         yield Text(one_line(text, room))
     else:
-        half = room // 2
-        yield Text(f"{one_line(text[:half], half)}…{one_line(text[-(room - half) + 1 :], room - half)}")
+        yield Text(one_line(text, room // 2) + last_line(text, room - room // 2))
 
 
 def marked(text: str, refs: Sequence[BlobRef]) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from trimtab._json import canonical
 from trimtab.budget import Budget
 from trimtab.cli.inputs import Form, Outputs, argument, read_outputs
-from trimtab.cli.places import Places, load_policy, store_url
+from trimtab.cli.places import Places, find_policy, open_host
 from trimtab.cli.screen import counted, percent, progress, saying
 from trimtab.cli.streams import emit
 from trimtab.envelope import BlobRef
@@ -72,13 +72,12 @@ def trim(
     places = places or Places()
     if row and json:
         raise CallerError("give --row or --json, not both: --json has the row too")
-    policy, policy_file = load_policy(places.policy)
-    budget = _budget(policy, tool, limit, keep, unit)
     call = Call(tool, None, arguments=argument(arguments, "--arguments"), focus=focus)
     outputs = read_outputs(file, as_)
-    url = store_url(places.store, policy)
-    report = _Report(outputs=outputs, budget=budget, url=url, policy_file=policy_file, given_store=places.store)
-    with Host.load(store=url, policy=policy) as host:
+    host, url = open_host(places, reading=False)
+    with host:
+        budget = _budget(host.policy, tool, limit, keep, unit)
+        report = _Report(outputs=outputs, budget=budget, url=url, places=places)
         for done in _trimmed(host, outputs, call, budget, owner):
             report.add(done)
             _print(done, outputs, url=url, row=row, json=json)
@@ -146,8 +145,7 @@ class _Report:
     outputs: Outputs
     budget: Budget
     url: str
-    policy_file: str | None
-    given_store: str | None
+    places: Places
     before: int = 0
     after: int = 0
     refs: list[BlobRef] = field(factory=list)
@@ -208,11 +206,12 @@ class _Report:
             saying(f"  {place}: ", f"{omitted:,} of {ref.total_chars:,} omitted  ", (_uri(ref), "cyan"))
         if not self._many and len(self.refs) > _NAMED:
             saying(f"  … and {counted(len(self.refs) - _NAMED, 'other text')} (`trim --row`, then `show`, lists all)")
-        where = f"stored in {self.url}" + (f", policy {self.policy_file}" if self.policy_file else "")
+        policy = self.places.policy or find_policy()
+        where = f"stored in {self.url}" + (f", policy {policy}" if policy else "")
         if self.url.startswith("memory:"):
-            saying((f"{where}: gone when this command ends, so nothing can be read back", "yellow"))
+            saying(("kept in memory, gone when this command ends: nothing can be read back", "yellow"))
             return
-        store = f" --store {self.given_store}" if self.given_store else ""
+        store = f" --store {self.places.store}" if self.places.store else ""
         saying(f"{where}; read back with: ", (f"trimtab read {_uri(self.refs[0])}{store}", "bold"))
 
 

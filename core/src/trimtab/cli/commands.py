@@ -1,0 +1,25 @@
+"""The names of the commands, and what runs them. Imports nothing: `plugins` looks names up here too."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["COMMANDS"]
+
+COMMANDS: Final[dict[str, str | dict[str, str]]] = {
+    "demo": "trimtab.cli.demonstration:demo",
+    "trim": "trimtab.cli.trimming:trim",
+    "show": "trimtab.cli.rows:show",
+    "render": "trimtab.cli.rows:render",
+    "inflate": "trimtab.cli.rows:inflate",
+    "read": "trimtab.cli.reading:read",
+    "grep": "trimtab.cli.reading:grep",
+    "plugins": "trimtab.cli.plugins:plugins",
+    "check-codec": "trimtab.cli.checking:check",
+    "store": {
+        "stats": "trimtab.cli.stores:stats",
+        "collect": "trimtab.cli.stores:collect",
+        "verify": "trimtab.cli.stores:verify",
+    },
+}
+"""Command to the function that runs it, in the order of the help; a table is a command with commands of its own."""
