@@ -297,12 +297,16 @@ def _fault(value: Json) -> UnsupportedOutput:
 def _children(item: Json) -> Iterator[tuple[str, Json]]:
     if isinstance(item, list):
         return ((f"[{i}]", child) for i, child in enumerate(item))
-    return (
-        (f".{key}" if isinstance(key, str) and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key) else f"[{key!r:.80}]", child)
-        if isinstance(key, str)
-        else (_shown_key(key), _BadKey(key))
-        for key, child in item.items()
-    )
+    return (_member(key, child) for key, child in item.items())
+
+
+def _member(key: object, child: Json) -> tuple[str, Json]:
+    """The step of a path and what stands there; where the key itself is wrong, the key stands there."""
+    if not isinstance(key, str):
+        return _shown_key(key), _BadKey(key)
+    if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key):
+        return f".{key}", child
+    return f"[{key!r:.80}]", key if _SURROGATE_PAIR.search(key) else child
 
 
 def _shown_key(key: object) -> str:
