@@ -24,6 +24,9 @@ _ABOUT = """Keep an agent's context small without losing anything.
 
 A policy is taken from `--policy`, else from `trimtab.toml` here, else from `[tool.trimtab]` in `pyproject.toml`; the
 store from `--store`, else from `TRIMTAB_STORE`, else from the policy, else it is `trimtab.db` in this folder.
+
+Exit codes: 0; 1 if something failed, or a check found faults; 2 if what was asked cannot be done (options, input,
+policy); 130 after Ctrl-C.
 """
 _GROUPS = {"store": "Look after a store."}
 
@@ -60,11 +63,14 @@ def build(registry: Registry | None = None, *, whole: bool = True) -> App:
     )
     for place, (name, target) in enumerate(COMMANDS.items()):
         if isinstance(target, str):
-            app.command(_function(target) if whole else target, name=name, sort_key=place)
+            if whole:
+                app.command(App(name=name, default_command=_function(target), sort_key=place))
+            else:
+                app.command(target, name=name)
             continue
         inner = App(name=name, help=_GROUPS[name], sort_key=place)
         for inner_place, (inner_name, inner_target) in enumerate(target.items()):
-            inner.command(_function(inner_target), name=inner_name, sort_key=inner_place)
+            inner.command(App(name=inner_name, default_command=_function(inner_target), sort_key=inner_place))
         app.command(inner)
     for name, function in ({} if registry is None else registry.commands).items():
         if name not in COMMANDS:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from trimtab._json import canonical
 from trimtab.cli.inputs import read_outputs
+from trimtab.cli.options import File
 from trimtab.cli.screen import console, counted, progress, saying, styled, table
 from trimtab.errors import CallerError
 from trimtab.testing.laws import LAWS
@@ -31,10 +32,10 @@ _BROKEN = ("✗", "bold red")
 
 def check(
     codec: str,
-    samples: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    samples: File,
     /,
     *,
-    tool: str = "tool",
+    tool: Annotated[str, Parameter(metavar="NAME")] = "tool",
     json: bool = False,
     debug: bool = False,
 ) -> int:
@@ -46,7 +47,7 @@ def check(
     Args:
         codec: MODULE:NAME of the codec; modules are looked for in this folder too.
         samples: A file with a JSON list of outputs, or one output to a line (.jsonl), or - for standard input.
-        tool: The tool's name.
+        tool: The tool's name. Default: tool.
         json: As JSON, for programs: every check that was made.
         debug: Show where an error was raised.
     """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from trimtab.cli.options import Folder
 
 __all__ = ["demo"]
 
 
-def demo(*, keep_dir: Path | None = None, json: bool = False, debug: bool = False) -> int:
+def demo(*, keep_dir: Folder = None, json: bool = False, debug: bool = False) -> int:
     """Run an agent with real tools and a scripted model, and check trimtab's laws as it goes.
 
     Its tools read files of this Python's standard library, a page served on loopback, and a knowledge base of trimtab's

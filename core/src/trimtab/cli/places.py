@@ -10,38 +10,21 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from attrs import frozen
-
 from trimtab.blobs.open import StoreFactory, open_store, parse_store_url
 from trimtab.errors import CallerError
 from trimtab.types import BlobStore
 
 if TYPE_CHECKING:
+    from trimtab.cli.options import Places
     from trimtab.host import Host
     from trimtab.policy import Policy
 
-__all__ = ["DEFAULT_STORE", "STORE_VARIABLE", "Places", "find_policy", "load_policy", "open_host"]
+__all__ = ["DEFAULT_STORE", "STORE_VARIABLE", "find_policy", "load_policy", "open_host"]
 
 DEFAULT_STORE: Final = "sqlite:///trimtab.db"
 STORE_VARIABLE: Final = "TRIMTAB_STORE"
 
 _TABLE: Final = b"tool.trimtab"
-
-
-@frozen(kw_only=True)
-class Places:
-    """Options of every command that needs a policy or a store.
-
-    Args:
-        store: Store URL, as in sqlite:///trimtab.db or file:///folder. Default: TRIMTAB_STORE, else the policy's, else
-            trimtab.db in this folder.
-        policy: Policy file. Default: trimtab.toml in this folder, else [tool.trimtab] in pyproject.toml.
-        debug: Show where an error was raised.
-    """
-
-    store: str | None = None
-    policy: str | None = None
-    debug: bool = False
 
 
 def find_policy() -> str | None:

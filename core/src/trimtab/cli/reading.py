@@ -9,7 +9,8 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 from rich.console import Console
 
-from trimtab.cli.places import STORE_VARIABLE, Places, open_host
+from trimtab.cli.options import Count, Flat, Places
+from trimtab.cli.places import STORE_VARIABLE, open_host
 from trimtab.cli.screen import console, counted, progress, saying, styled
 from trimtab.cli.streams import emit, is_terminal, write_bytes
 from trimtab.errors import BadPattern, CallerError, UnknownBlob
@@ -22,7 +23,6 @@ from trimtab.types import ALL, Match, Page
 __all__ = ["grep", "read"]
 
 _URI = Annotated[str, Parameter(help="The uri from a marker, as in trimtab:3f2a9c1b7d04e5f6; its digits will do.")]
-_PLACES = Annotated[Places | None, Parameter(name="*")]
 _BARE: Final = re.compile("[0-9a-f]{16,32}")
 
 # Seconds to find a match again, to colour it.
@@ -36,12 +36,12 @@ def read(
     uri: _URI,
     /,
     *,
-    line: int | None = None,
-    char: int | None = None,
-    row: int | None = None,
-    count: int | None = None,
+    line: Count = None,
+    char: Count = None,
+    row: Count = None,
+    count: Count = None,
     raw: bool = False,
-    places: _PLACES = None,
+    places: Flat = None,
 ) -> int:
     """Print one page of a stored text.
 
@@ -77,8 +77,8 @@ def grep(
     pattern: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
     *,
-    line: int = 1,
-    places: _PLACES = None,
+    line: Annotated[int, Parameter(metavar="N")] = 1,
+    places: Flat = None,
 ) -> int:
     """Print the lines of a stored text that match, each as LINE:CHAR:TEXT.
 

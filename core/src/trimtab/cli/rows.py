@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
 from trimtab._json import canonical
 from trimtab.cli.inputs import read_rows, read_text
-from trimtab.cli.places import Places, open_host
+from trimtab.cli.options import File, Flat, Folder, Places
+from trimtab.cli.places import open_host
 from trimtab.cli.screen import console, counted, progress, styled, table
 from trimtab.cli.skeleton import drawn
 from trimtab.cli.streams import emit, say
@@ -29,9 +29,6 @@ from trimtab.types import ALL, Json
 
 __all__ = ["inflate", "render", "show"]
 
-_FILE = Annotated[str, Parameter(allow_leading_hyphen=True)]
-_PLACES = Annotated[Places | None, Parameter(name="*")]
-
 # How the spelling of a text inside JSON text is called.
 _IN_JSON: Final = {"utf8": "in JSON text", "ascii": "in JSON text, ASCII", "raw": "in JSON text, its own spelling"}
 
@@ -39,7 +36,7 @@ _IN_JSON: Final = {"utf8": "in JSON text", "ascii": "in JSON text, ASCII", "raw"
 _OLD_ENDS: Final = ("", ".txt")
 
 
-def show(file: _FILE, /, *, all: bool = False, json: bool = False, debug: bool = False) -> int:
+def show(file: File, /, *, all: bool = False, json: bool = False, debug: bool = False) -> int:
     """Show a stored row: its tool and sizes, its skeleton as a tree, and the texts it refers to.
 
     Needs no store. Rows of older generations are shown too; of JSON lines, every row.
@@ -62,7 +59,7 @@ def show(file: _FILE, /, *, all: bool = False, json: bool = False, debug: bool =
     return 0
 
 
-def render(file: _FILE, /, *, places: _PLACES = None) -> int:
+def render(file: File, /, *, places: Flat = None) -> int:
     """Print what a stored row puts into the prompt.
 
     What is no row is printed as it is. A store is needed only for rows of read-back tools, whose texts the prompt shows
@@ -78,7 +75,7 @@ def render(file: _FILE, /, *, places: _PLACES = None) -> int:
     return 0
 
 
-def inflate(file: _FILE, /, *, old_blobs: Path | None = None, places: _PLACES = None) -> int:
+def inflate(file: File, /, *, old_blobs: Folder = None, places: Flat = None) -> int:
     """Print the output that a stored row stands for, exactly as the tool gave it.
 
     What is no row is printed as it is.

@@ -11,18 +11,17 @@ from attrs import asdict
 from cyclopts import Parameter
 
 from trimtab._json import canonical
-from trimtab.cli.places import Places, open_host
+from trimtab.cli.options import Flat, Places
+from trimtab.cli.places import open_host
 from trimtab.cli.screen import console, counted, percent, progress, saying, styled
 from trimtab.types import Json, StoreStats
 
 __all__ = ["collect", "stats", "verify"]
 
-_PLACES = Annotated[Places | None, Parameter(name="*")]
-
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def stats(*, json: bool = False, places: _PLACES = None) -> int:
+def stats(*, json: bool = False, places: Flat = None) -> int:
     """Show what a store holds: texts, their sizes, who holds them.
 
     Args:
@@ -42,7 +41,11 @@ def stats(*, json: bool = False, places: _PLACES = None) -> int:
 
 
 def collect(
-    *, grace: timedelta = timedelta(hours=1), dry_run: bool = False, json: bool = False, places: _PLACES = None
+    *,
+    grace: Annotated[timedelta, Parameter(metavar="TIME")] = timedelta(hours=1),
+    dry_run: bool = False,
+    json: bool = False,
+    places: Flat = None,
 ) -> int:
     """Delete the texts that no owner holds.
 
@@ -71,7 +74,7 @@ def collect(
     return 0
 
 
-def verify(*, json: bool = False, places: _PLACES = None) -> int:
+def verify(*, json: bool = False, places: Flat = None) -> int:
     """Read every text of a store and check it against its id.
 
     Exits with 1 if something is damaged.

@@ -12,7 +12,8 @@ from cyclopts import Parameter
 from trimtab._json import canonical
 from trimtab.budget import Budget
 from trimtab.cli.inputs import Form, Outputs, argument, read_outputs
-from trimtab.cli.places import Places, find_policy, open_host
+from trimtab.cli.options import Count, File, Flat, Name, Places
+from trimtab.cli.places import find_policy, open_host
 from trimtab.cli.screen import counted, percent, progress, saying
 from trimtab.cli.streams import emit
 from trimtab.envelope import BlobRef
@@ -30,20 +31,20 @@ _NAMED = 10
 
 
 def trim(
-    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    file: File,
     /,
     *,
-    tool: str = "output",
-    limit: int | None = None,
-    keep: int | None = None,
+    tool: Annotated[str, Parameter(metavar="NAME")] = "output",
+    limit: Count = None,
+    keep: Count = None,
     unit: Literal["chars", "tokens"] | None = None,
-    focus: str | None = None,
-    arguments: str | None = None,
+    focus: Annotated[str | None, Parameter(metavar="TEXT")] = None,
+    arguments: Annotated[str | None, Parameter(metavar="JSON")] = None,
     as_: Annotated[Form, Parameter(name="--as")] = "auto",
-    owner: str | None = None,
+    owner: Name = None,
     row: bool = False,
     json: bool = False,
-    places: Annotated[Places | None, Parameter(name="*")] = None,
+    places: Flat = None,
 ) -> int:
     """Trim tool outputs: print what goes into the prompt, and store the full texts.
 
