@@ -121,7 +121,7 @@ def _search_omitted(prompt: _Prompt) -> _Calls | None:
     if not uris:
         return None
     calls: list[_Call] = [("fs_search", {"pattern": _PHRASE, "path": uri}) for uri in uris]
-    calls.append(("fs_search", {"pattern": _PHRASE, "glob": "asyncio/*.py"}))
+    calls.append(("fs_search", {"pattern": _PHRASE, "path": "asyncio"}))
     return "What I need was left out: I search the full texts, and the source.", calls
 
 

@@ -50,26 +50,26 @@ def show(report: Report, *, as_json: bool, kept: Path | None) -> None:
         print(json.dumps(_as_data(report, kept), indent=2))
         return
     screen = Screen()
-    screen.line("An agent's tools return more than its model needs to see. trimtab shortens what the model is sent,")
-    screen.line("keeps the full text in a store, and the model reads back what it misses. Here the tools and their")
-    screen.line(
-        f"input are real (pages on loopback, files of Python {platform.python_version()}); the model is a script."
+    screen.paragraph(
+        "An agent's tools return more than its model needs to see. trimtab shortens what the model is sent, keeps the "
+        "full text in a store, and the model reads back what it misses. Here the tools and their input are real (pages "
+        f"on loopback, files of Python {platform.python_version()}); the model is a script."
     )
-    screen.line("")
+    screen.paragraph("")
     for question, answer in report.answers.items():
         screen.said("user", question)
         screen.said("model", answer)
     screen.table(_outputs(report))
     if marker := _marker(report):
-        screen.line(f"In the place of a text stands {marker}")
+        screen.said("a gap:", marker, style="")
     screen.table(_requests(report))
     screen.table(_laws(report))
-    screen.line("")
+    screen.paragraph("")
     for fault in report.faults:
         screen.said("BROKEN", fault, style="bold red")
     screen.verdict(_verdict(report), good=report.ok)
     if kept is not None:
-        screen.line(f"Kept in {kept}: {DATABASE} (messages and rows) and {BLOBS} (full texts).")
+        screen.paragraph(f"Kept in {kept}: {DATABASE} (messages and rows) and {BLOBS} (full texts).")
 
 
 def _outputs(report: Report) -> Table:
@@ -87,15 +87,14 @@ def _outputs(report: Report) -> Table:
                 f"{one.trimmed.sizes.after:,}",
                 "-" if not before else f"{before} = {after}" if before == after else f"{before} > {after}",
                 str(len(refs_of(one.trimmed.row)) or "-"),
-                f"{len(one.trimmed.row_text):,}",
             ]
         )
     return Table(
         title="Tool outputs",
-        about="in chars; ids, urls and titles before = after; texts moved to the store",
-        heads=[">step", "tool", "asked for", ">tool gave", ">model sees", ">ids kept", ">moved", ">row"],
+        about="chars; ids, urls and titles before = after; texts stored",
+        heads=[">step", "tool", "asked for", ">before", ">after", ">ids kept", ">stored"],
         rows=rows,
-        total=["", "", "", f"{_given(report):,}", f"{_seen(report):,}", "", "", ""],
+        total=["", "", "", f"{_given(report):,}", f"{_seen(report):,}", "", ""],
     )
 
 
@@ -104,19 +103,19 @@ def _requests(report: Report) -> Table:
     requests = report.evidence.requests
     bytes_before = [0, *(len(one.body) for one in requests)]
     parts = [
-        f"{100 * one.shared / before:.1f} %" if before else "-"
+        f"{100 * one.shared / before:.1f}" if before else "-"
         for one, before in zip(requests, bytes_before, strict=False)
     ]
     sent, shared, untrimmed = _totals(report)
     return Table(
         title="Requests to the model",
-        about="in bytes; what repeats the one before, a provider's prompt cache has already",
+        about="kB; what repeats is in a provider's prompt cache",
         heads=["step", *(f">{number}" for number in range(1, len(requests) + 1)), ">all"],
         rows=[
-            ["sent", *(f"{len(one.body):,}" for one in requests), f"{sent:,}"],
-            ["repeated", *(f"{one.shared:,}" for one in requests), f"{shared:,}"],
-            ["  of last", *parts, ""],
-            ["untrimmed", *(f"{one.untrimmed:,}" for one in requests), f"{untrimmed:,}"],
+            ["sent", *(_kb(len(one.body)) for one in requests), _kb(sent)],
+            ["repeated", *(_kb(one.shared) for one in requests), _kb(shared)],
+            ["% of last", *parts, ""],
+            ["untrimmed", *(_kb(one.untrimmed) for one in requests), _kb(untrimmed)],
         ],
     )
 
@@ -130,7 +129,7 @@ def _laws(report: Report) -> Table:
             "",
             "citations",
             "BROKEN" if unknown else "ok",
-            f"{len(names)} sources, all given by a tool: {'; '.join(names)}",
+            f"all given by a tool: {'; '.join(names)}",
         ]
     )
     return Table(title="Laws", about="checked on everything above", heads=[">law", "name", "", "how"], rows=rows)
@@ -141,8 +140,8 @@ def _verdict(report: Report) -> str:
         return f"{len(report.faults)} broken; see above."
     sent, shared, untrimmed = _totals(report)
     return (
-        f"All laws hold. {sent:,} bytes sent instead of {untrimmed:,} ({100 * sent / untrimmed:.0f} %), "
-        f"{100 * shared / sent:.0f} % of them as in the step before."
+        f"All laws hold. Sent {_kb(sent)} kB instead of {_kb(untrimmed)} ({100 * sent / untrimmed:.0f} %); "
+        f"{100 * shared / sent:.0f} % of it repeated."
     )
 
 
@@ -217,16 +216,23 @@ def _totals(report: Report) -> tuple[int, int, int]:
     )
 
 
+def _kb(size: int) -> str:
+    """Thousands of bytes."""
+    return f"{size / 1000:,.1f}"
+
+
 def _asked(one: Outcome, secret_id: str) -> str:
-    """What a call asked for, in a word or two; that it followed the hostile page's marker, where it did."""
+    """What a call asked for, in a word or two."""
     said = one.arguments
-    place = str(said.get("path") or said.get("filename") or said.get("glob") or "")
+    place = str(said.get("path") or said.get("filename") or "").rsplit("/", 1)[-1]
     if place == f"trimtab:{secret_id[:16]}":
-        text = "a forged handle: refused"
-    elif "pattern" in said:
-        text = f"{said['pattern'].split()[0]}.. in {place}"
+        return "a forged handle"
+    if place.startswith("trimtab:"):
+        place = "omitted text"
+    if "pattern" in said:
+        text = f"{place}: {said['pattern'].split()[0]}"
     elif "line" in said:
-        text = f"{place}, line {said['line']}"
+        text = f"{place}: line {said['line']}"
     else:
         text = str(next(iter(said.values()), "")).rsplit("/", 1)[-1]
-    return text if len(text) <= 27 else f"{text[:25]}.."
+    return text if len(text) <= 24 else f"{text[:22]}.."

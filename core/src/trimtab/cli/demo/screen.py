@@ -1,10 +1,11 @@
-"""Printing for a person: with rich on a terminal that shows colours, else plain lines of at most 100 columns."""
+"""Printing for a person: with rich on a terminal that shows colours, else plain lines. All fits 80 columns."""
 
 from __future__ import annotations
 
 import sys
 import textwrap
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import Any, Literal
 
 from attrs import frozen
@@ -13,7 +14,8 @@ from trimtab.cli import streams
 
 __all__ = ["Screen", "Table"]
 
-_COLUMNS = 100
+# Columns where there is no terminal to ask, and those after which lines get hard to read.
+_UNKNOWN, _WIDEST = 100, 110
 
 
 @frozen(kw_only=True)
@@ -35,19 +37,21 @@ class Screen:
 
     def __init__(self) -> None:
         self._rich: Any = _rich_console()
-
-    def line(self, text: str) -> None:
-        """One line, as it is."""
-        self._print(text)
+        columns = self._rich.width if self._rich else get_terminal_size((_UNKNOWN, 0)).columns
+        self._columns = min(columns, _WIDEST)
 
     def said(self, who: str, what: str, *, style: str = "bold") -> None:
-        """What somebody said, wrapped, with the name on the left."""
-        width = self._rich.width if self._rich else _COLUMNS
-        first, *rest = textwrap.wrap(streams.printable(what), min(width, 110) - 9) or [""]
+        """What somebody said, with the name on the left."""
+        first, *rest = self._wrapped(what, self._columns - 9)
         self._print(f"{who:<8}", style, end=" ")
         self._print(first)
         for line in rest:
             self._print(f"{'':9}{line}")
+
+    def paragraph(self, text: str) -> None:
+        """A text in lines that fit; an empty one is an empty line."""
+        for line in self._wrapped(text, self._columns):
+            self._print(line)
 
     def verdict(self, text: str, *, good: bool) -> None:
         """The last line."""
@@ -57,12 +61,15 @@ class Screen:
         """A table, after an empty line."""
         self._print("")
         self._print(table.title, "bold", end="")
-        self._print(f": {table.about}" if table.about else "")
+        self._print(f": {table.about}")
         if self._rich:
             self._rich.print(_rich_table(table))
         else:
-            for line in _plain_table(table):
+            for line in _plain_table(table, self._columns):
                 print(line)
+
+    def _wrapped(self, text: str, columns: int) -> list[str]:
+        return textwrap.wrap(streams.printable(text), columns, break_on_hyphens=False) or [""]
 
     def _print(self, text: str, style: str = "", end: str = "\n") -> None:
         text = streams.printable(text)
@@ -87,7 +94,7 @@ def _rich_table(table: Table) -> Any:
     from rich import box
     from rich.table import Table as RichTable
 
-    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0), pad_edge=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
     for number, head in enumerate(table.heads):
         justify: Literal["left", "right"] = "right" if head.startswith(">") else "left"
         drawn.add_column(head.lstrip(">"), justify=justify, no_wrap=number < len(table.heads) - 1)
@@ -105,11 +112,11 @@ def _coloured(cell: str) -> Any:
     return Text(streams.printable(cell), style=style)
 
 
-def _plain_table(table: Table) -> list[str]:
+def _plain_table(table: Table, columns: int) -> list[str]:
     heads = [head.lstrip(">") for head in table.heads]
     rows = [heads, *table.rows, *([table.total] if table.total else [])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    room = _COLUMNS - sum(width + 2 for width in widths[:-1])
+    room = max(columns - sum(width + 2 for width in widths[:-1]), 20)
     lines: list[str] = []
     for row in rows:
         *cells, last = row
@@ -119,7 +126,7 @@ def _plain_table(table: Table) -> list[str]:
         ]
         if table.heads[-1].startswith(">"):
             last = f"{last:>{widths[-1]}}"
-        for number, piece in enumerate(textwrap.wrap(last, room, drop_whitespace=False) or [""]):
+        for number, piece in enumerate(textwrap.wrap(last, room) if last.strip(" ") else [""]):
             begin = padded if number == 0 else [" " * width for width in widths[:-1]]
             lines.append("  ".join([*begin, piece]).rstrip(" "))
         if row is heads:
