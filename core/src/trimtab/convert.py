@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 from cattrs import BaseValidationError, Converter, StructureHandlerNotFoundError, transform_error
@@ -29,11 +29,29 @@ class ShapeError(ValueError):
 
 def _strict(kind: type) -> Any:
     def hook(value: Json, _: Any) -> Json:
+        if type(value) is kind:
+            return value
         good = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             good = True
         if not good:
             raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+        return value
+
+    return hook
+
+
+def _is_literal(shape: Any) -> bool:
+    return get_origin(shape) is Literal
+
+
+def _one_of(shape: Any) -> Any:
+    """The hook of a `Literal`: cattrs takes True for 1, and raises an error of its own that is no ValueError."""
+    allowed = get_args(shape)
+
+    def hook(value: Json, _: Any) -> Json:
+        if not any(type(value) is type(one) and value == one for one in allowed):
+            raise ValueError(f"expected one of {allowed}")
         return value
 
     return hook
@@ -83,6 +101,7 @@ def _converter(*, detailed: bool) -> Converter:
     converter = Converter(forbid_extra_keys=False, detailed_validation=detailed)
     for kind in _SCALARS:
         converter.register_structure_hook(kind, _strict(kind))
+    converter.register_structure_hook_factory(_is_literal, _one_of)
     converter.register_structure_hook_factory(_is_open_union, lambda union: _first_fit(converter, union))
     converter.register_structure_hook_factory(
         attrs.has, lambda shape: _only(dict, converter.gen_structure_attrs_fromdict(shape))

@@ -14,7 +14,7 @@ from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["is_leaf", "strings"]
+__all__ = ["is_identity", "is_leaf", "strings"]
 
 _IDENTITY_MAX = 2_048
 _SOLID = re.compile("[!-~]+")
@@ -35,36 +35,38 @@ _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\
 
 def is_leaf(text: str) -> bool:
     """Whether JSON leaves take this string for bulk text."""
-    if len(text) < MIN_MOVED:
-        return False
-    return len(text) >= _IDENTITY_MAX or _SOLID.fullmatch(text) is None
+    return len(text) >= MIN_MOVED and not is_identity(text)
 
 
-def strings(value: Json) -> Iterator[tuple[Path, str, bool]]:
-    """Strings of 256 chars or more in document order, each with its path and whether it is a media payload.
+def is_identity(text: str) -> bool:
+    """Whether a string looks like a name for something: printable ASCII without white space, and not too long."""
+    return len(text) < _IDENTITY_MAX and _SOLID.fullmatch(text) is not None
+
+
+def strings(value: Json, least: int = MIN_MOVED) -> Iterator[tuple[Path, str, bool]]:
+    """Strings of `least` chars or more in document order, each with its path and whether it is a media payload.
 
     A payload is base64 or a `data:` url in a media block: an object with a `type` of image, audio, video, file,
     document or blob, one that names a MIME type, or what stands under `image_url`, `input_audio`, `inlineData` or a
     Bedrock `bytes`. Does not recurse.
     """
     if isinstance(value, str):
-        if len(value) >= MIN_MOVED:
+        if len(value) >= least:
             yield (), value, False
         return
     if not isinstance(value, dict | list):
         return
-    # Frames: the children left, and whether this container is a media block.
-    stack: list[tuple[Iterator[tuple[str | int, Json]], bool]] = [(_children(value), _is_media(value, None))]
+    stack: list[tuple[Json, Iterator[tuple[str | int, Json]]]] = [(value, _children(value))]
     path: list[str | int] = []
     while stack:
-        children, in_media = stack[-1]
+        container, children = stack[-1]
         for step, child in children:
             if isinstance(child, str):
-                if len(child) >= MIN_MOVED:
-                    yield (*path, step), child, _is_payload(step, child, in_media)
+                if len(child) >= least:
+                    yield (*path, step), child, _is_payload(child, step, container, path[-1] if path else None)
             elif isinstance(child, dict | list):
                 path.append(step)
-                stack.append((_children(child), _is_media(child, step)))
+                stack.append((child, _children(child)))
                 break
         else:
             stack.pop()
@@ -85,8 +87,8 @@ def _is_media(container: Json, step: str | int | None) -> bool:
     return (isinstance(kind, str) and kind in _MEDIA_TYPES) or any(key in container for key in _MIME_KEYS)
 
 
-def _is_payload(step: str | int, text: str, in_media: bool) -> bool:
-    if step == "bytes" or (in_media and step in _PAYLOAD_KEYS):
+def _is_payload(text: str, step: str | int, container: Json, container_step: str | int | None) -> bool:
+    if step == "bytes" or (step in _PAYLOAD_KEYS and _is_media(container, container_step)):
         return text.startswith("data:") or _is_base64(text)
     return False
 
