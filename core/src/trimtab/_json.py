@@ -304,7 +304,7 @@ def _member(key: object, child: Json) -> tuple[str, Json]:
     """The step of a path and what stands there; where the key itself is wrong, the key stands there."""
     if not isinstance(key, str):
         return _shown_key(key), _BadKey(key)
-    if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", key):
+    if re.fullmatch("[A-Za-z_][A-Za-z0-9_]{0,79}", key):
         return f".{key}", child
     return f"[{key!r:.80}]", key if _SURROGATE_PAIR.search(key) else child
 

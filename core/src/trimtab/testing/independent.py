@@ -12,17 +12,20 @@ import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 
-from trimtab.types import Json
+from trimtab.types import Codec, Json
 
 __all__ = [
     "at",
     "blob_id_of",
+    "bulk_left",
     "bulk_strings",
-    "counted_size",
+    "counted_text",
+    "decoded",
     "difference",
     "excerpt_of",
     "media_of",
     "parts",
+    "pointed",
     "prompt_text_of",
     "put_at",
     "rebuilt",
@@ -35,6 +38,7 @@ _MEDIA_TYPES = ("image", "audio", "video", "file", "document", "blob", "image_ur
 _MEDIA_FIELDS = ("mimeType", "mime_type", "media_type")
 _MEDIA_UNDER = ("image_url", "input_audio", "inlineData", "bytes")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=\r\n-]*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 _ROW = "$persistedToolOutput"
 _LONE = re.compile("[\ud800-\udfff]")
@@ -213,6 +217,87 @@ def media_of(value: Json) -> Iterator[tuple[str, str]]:
             left += [(f"{place}/{n}", child, False) for n, child in enumerate(node)]
 
 
-def counted_size(value: Json) -> int:
-    """Code points of a prompt value as a budget in chars counts them: media payloads left out."""
-    return len(prompt_text_of(value)) - sum(len(prompt_text_of([text])) - 4 for _, text in media_of(value))
+def counted_text(value: Json) -> str:
+    """What a budget counts of a prompt value: its text, media payloads emptied.
+
+    Those of a value, of the JSON text that it is, and of the JSON in its only text block.
+    """
+    if isinstance(value, str):
+        return _without_payloads(value)
+    emptied = deepcopy(value)
+    for place, _ in media_of(value):
+        put_at(emptied, place, "")
+    block = _only_text_block(emptied)
+    for one in () if block is None else emptied["content"] if isinstance(emptied, dict) else emptied:
+        if isinstance(one, dict) and one.get("text") is block:
+            one["text"] = _without_payloads(str(block))
+    return prompt_text_of(emptied)
+
+
+def _without_payloads(text: str) -> str:
+    """A JSON text with its media payloads emptied where they stand; any other text as it is."""
+    payloads = set() if decoded(text) is text else {payload for _, payload in media_of(decoded(text))}
+    if not payloads:
+        return text
+    return _STRING.sub(lambda found: '""' if json.loads(found[0]) in payloads else found[0], text)
+
+
+def decoded(text: Json) -> Json:
+    """The array or object that a JSON text holds (a BOM allowed); anything else as it is."""
+    if isinstance(text, str) and text.removeprefix("\ufeff").lstrip(" \t\r\n")[:1] in ("{", "["):
+        try:
+            return json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+def pointed(codec: Codec, output: Json) -> list[str] | None:
+    """The pointers that a codec gives for an output, as a list; JSON text is decoded for it."""
+    given = codec(decoded(output))
+    return None if given is None else list(given)
+
+
+def bulk_left(codec: Codec | None, value: Json) -> Iterator[str]:
+    """The bulk strings of a prompt value, each as it is spelt in the prompt (more precisely: at most so long).
+
+    Those that the codec points at, in the value or in the JSON text that it is or holds in its only text block; without
+    a codec that knows the shape, JSON leaves; of plain text, itself. One level of JSON inside a string is looked into.
+    """
+    payloads = {text for _, text in media_of(decoded(value))}
+    for text, in_json in _bulk_of(codec, value):
+        inner = text if in_json else decoded(text)
+        leaves = [text] if inner is text else [leaf for _, leaf in bulk_strings(inner)]
+        plain = text is value
+        yield from (leaf if plain else prompt_text_of([leaf])[2:-2] for leaf in leaves if leaf not in payloads)
+
+
+def _bulk_of(codec: Codec | None, value: Json) -> Iterator[tuple[str, bool]]:
+    """Bulk strings, and whether they stand inside JSON text."""
+    block = _only_text_block(value)
+    documents = (
+        [decoded(value)] if isinstance(value, str) else [value, *([decoded(block)] if block is not None else ())]
+    )
+    for document in documents:
+        given = None if codec is None else pointed(codec, document)
+        if given is None:
+            continue
+        yield from ((at(document, pointer), document is not value) for pointer in given)
+        if document is not documents[0]:
+            yield from ((text, False) for _, text in bulk_strings(value) if text != block)
+        return
+    if isinstance(value, str) and documents[0] is value:
+        yield value, False
+    else:
+        yield from ((text, isinstance(value, str)) for _, text in bulk_strings(documents[0]))
+
+
+def _only_text_block(value: Json) -> str | None:
+    """The text of the only text block of a content list, where that is JSON."""
+    blocks = value.get("content") if isinstance(value, dict) else value
+    found = [
+        block["text"]
+        for block in (blocks if isinstance(blocks, list) else ())
+        if isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type", "text") == "text"
+    ]
+    return found[0] if len(found) == 1 and decoded(found[0]) is not found[0] else None

@@ -18,7 +18,7 @@ from trimtab.testing.faults import FailingStore
 from trimtab.testing.independent import (
     at,
     blob_id_of,
-    counted_size,
+    counted_text,
     difference,
     excerpt_of,
     prompt_text_of,
@@ -234,16 +234,16 @@ def check_bounded(
     *,
     focus: str | None = None,
     owner: str = OWNER,
-    size: Callable[[Json], int] = counted_size,
+    count: Callable[[str], int] = len,
 ) -> None:
     """Law 6: at most `keep`; or every text that may be moved is its bare marker, and `over_budget` says so.
 
     Args:
         bulk: the bulk strings of a prompt value, as they are spelt there; what is left of them is measured.
-        size: of a prompt value, in the budget's unit.
+        count: of a text, in the budget's unit.
     """
     trimmed = _trim(host, tool, output, budget, focus, owner)
-    before, after = size(output), size(trimmed.value)
+    before, after = count(counted_text(output)), count(counted_text(trimmed.value))
     left = [text for text in bulk(trimmed.value) if len(text) >= MOVABLE]
     if before <= budget.limit:
         if budget.cap is None and trimmed.changed:
@@ -283,7 +283,7 @@ def check_settled(
     again = _trim(host, tool, first.value, budget, focus, owner)
     _same(7, "trimmed again with the same budget, it changes", again.value, first.value)
     for less in smaller:
-        if not first.changed or counted_size(first.value) <= less.limit:
+        if not first.changed or len(counted_text(first.value)) <= less.limit:
             continue
         direct = _trim(host, tool, output, less, focus, owner)
         retrimmed = _trim(host, tool, first.value, less, focus, owner)
