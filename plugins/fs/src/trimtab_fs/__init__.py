@@ -11,7 +11,24 @@ output = tools.run("fs_read", {"path": "guide.md", "line": 1}, allow=host.allow_
 
 from __future__ import annotations
 
-from trimtab_fs.policy import policy_with_fs
-from trimtab_fs.tools import FsTools
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from trimtab_fs.policy import policy_with_fs
+    from trimtab_fs.tools import FsTools
 
 __all__ = ["FsTools", "policy_with_fs"]
+
+# Imported when first asked for: a host that loads the plugin needs the codecs only.
+_HOMES = {"FsTools": "tools", "policy_with_fs": "policy"}
+
+if not typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"trimtab_fs.{_HOMES[name]}"), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from trimtab.host.tools import definition
 from trimtab.types import Json
+from trimtab_fs.names import READ_FILE
 
-__all__ = ["READ_FILE", "read_definition", "read_file_definition", "search_definition"]
-
-READ_FILE = "read_file"
+__all__ = ["read_definition", "read_file_definition", "search_definition"]
 
 _READ = (
     "Read a text: a file, or the full text that was omitted from an earlier tool output. Where a line says "

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trimtab import hookimpl
 from trimtab.codecs import Codec, entities, text_field
-from trimtab_fs.definitions import READ_FILE
+from trimtab_fs.names import READ_FILE
 
 __all__ = ["trimtab_codecs"]
 

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from trimtab import Policy
 from trimtab.policy import ToolPolicy
-from trimtab_fs.definitions import READ_FILE
+from trimtab_fs.names import READ_FILE
 
 __all__ = ["policy_with_fs"]
 

@@ -27,8 +27,9 @@ from trimtab.readback import Room
 from trimtab.telemetry import log, span
 from trimtab.types import AllowList, Everything, Json, TextSource
 from trimtab_fs.below import Folder, Parts, kind_of, open_attachment, open_file, parts_of
-from trimtab_fs.definitions import READ_FILE, read_definition, read_file_definition, search_definition
+from trimtab_fs.definitions import read_definition, read_file_definition, search_definition
 from trimtab_fs.errors import AccessDenied, NotFound, UnknownAttachment
+from trimtab_fs.names import READ_FILE
 from trimtab_fs.search import Found, Start, search_folders
 from trimtab_fs.text import Late, Texts, never
 
