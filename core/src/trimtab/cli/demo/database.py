@@ -16,7 +16,7 @@ from attrs import frozen
 
 from trimtab.types import Json
 
-__all__ = ["Database", "StoredResult"]
+__all__ = ["Database", "StoredResult", "as_text"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS messages (

@@ -46,7 +46,7 @@ def ask_second_process(folder: Path) -> Second:
     """Run the second process over a run's folder. Raises TrimtabError with what it said, when it failed."""
     seed = next(one for one in _SEEDS if one != os.environ.get("PYTHONHASHSEED"))
     environ = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
-    command = [sys.executable, "-m", __name__, str(folder)]
+    command = [sys.executable, "-P", "-m", __name__, str(folder)]  # -P: no module of the current folder's
     done = subprocess.run(command, env=environ, capture_output=True, check=False, timeout=60)
     if done.returncode:
         raise TrimtabError(f"the second process failed: {done.stderr.decode('utf-8', 'replace')[-400:]}")

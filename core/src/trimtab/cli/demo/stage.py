@@ -31,13 +31,20 @@ _PLUGINS = {"fs": "trimtab-fs", "kb": "trimtab-kb", "web": "trimtab-web"}
 def perform(keep_dir: Path | None, as_json: bool, load: Callable[..., Host]) -> int:
     """As `trimtab.cli.demo.run`."""
     with _folder(keep_dir) as folder, load(store=store_url(folder), policy=POLICY) as host:
-        loaded = {one.name for one in host.plugins}
-        if missing := [name for plugin, name in _PLUGINS.items() if plugin not in loaded]:
-            streams.say(f"trimtab demo needs {', '.join(missing)}: pip install {' '.join(missing)}")
+        if fault := _missing(host):
+            streams.say(f"trimtab demo needs {fault}")
             return 2
         report = _played(host, folder, load)
         show(report, as_json=as_json, kept=keep_dir)
         return 0 if report.ok else 1
+
+
+def _missing(host: Host) -> str:
+    """The plugins that the demo needs and that did not load, and what to do; nothing when all are there."""
+    missing = {plugin: name for plugin, name in _PLUGINS.items() if plugin not in {one.name for one in host.plugins}}
+    if broken := [name for plugin, name in missing.items() if plugin in {one.name for one in host.broken}]:
+        return f"{', '.join(broken)}, which did not load: `trimtab plugins` says why"
+    return f"{', '.join(missing.values())}: pip install {' '.join(missing.values())}" if missing else ""
 
 
 @contextmanager
