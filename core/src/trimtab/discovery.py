@@ -1,7 +1,8 @@
 """Loading plugins. Each is loaded, registered, checked and called alone, in the order of their names.
 
-One that raises (or calls `sys.exit`) is unregistered and kept as data; the others stay. Nothing is loaded at import,
-and there is no global manager: each host has its own.
+One that raises (or calls `sys.exit`) is kept as data, and nothing of it is registered; the others stay. Nothing is
+loaded at import, and no manager is shared: not between hosts, and not between plugins, whose names and equality could
+reach one another there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -119,14 +120,14 @@ def load(
         found: entry points to use instead of the installed ones, for tests.
     """
     registry = Registry()
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(hookspecs)
-    _add(manager, registry, _Candidate(_BUILTIN, PROJECT, _version(), lambda: builtin))
+    _add(registry, _Candidate(_BUILTIN, PROJECT, _version(), lambda: builtin))
+    seen = {_BUILTIN: PROJECT}
     for index, plugin in enumerate(extra):
-        name = getattr(plugin, "__name__", None) or f"{type(plugin).__name__}-{index}"
-        _add(manager, registry, _Candidate(str(name), "(application)", "", lambda plugin=plugin: plugin))  # type: ignore[misc]
-    seen: dict[str, str] = {}
-    for candidate in _candidates(found) if discover else ():
+        name = getattr(plugin, "__name__", None) or type(plugin).__name__
+        name = name if isinstance(name, str) and name not in seen else f"{type(plugin).__name__}-{index}"
+        seen[name] = "(application)"
+        _add(registry, _Candidate(name, "(application)", "", lambda plugin=plugin: plugin))  # type: ignore[misc]
+    for candidate in _candidates(_installed(registry) if found is None else found) if discover else ():
         if policy is not None and not policy.allows(candidate.name):
             continue
         if candidate.name in seen:
@@ -135,7 +136,7 @@ def load(
             )
             continue
         seen[candidate.name] = candidate.distribution
-        _add(manager, registry, candidate)
+        _add(registry, candidate)
     return registry
 
 
@@ -145,14 +146,39 @@ def _version() -> str:
     return __version__
 
 
-def _candidates(found: Sequence[EntryPoint] | None) -> list[_Candidate]:
-    """Installed entry points in the order of their names, then distributions: never the file system's order."""
-    points = entry_points(group=ENTRY_POINT_GROUP) if found is None else found
+def _candidates(points: Iterable[EntryPoint]) -> list[_Candidate]:
+    """Entry points in the order of their names, then distributions: never the file system's order."""
     candidates = [
-        _Candidate(one.name, one.dist.name if one.dist else "?", one.dist.version if one.dist else "?", one.load)
-        for one in points
+        _Candidate(one.name, _metadata(one.dist, "Name"), _metadata(one.dist, "Version"), one.load) for one in points
     ]
     return sorted(candidates, key=lambda one: (one.name, one.distribution))
+
+
+def _installed(registry: Registry) -> Iterable[EntryPoint]:
+    """The entry points of our group. One malformed `entry_points.txt` spoils the usual call for all distributions."""
+    try:
+        return entry_points(group=ENTRY_POINT_GROUP)
+    except Exception:  # then each distribution is asked alone, and what is wrong is kept if it is about us
+        return [point for one in distributions() for point in _points_of(registry, one)]
+
+
+def _points_of(registry: Registry, distribution: Distribution) -> list[EntryPoint]:
+    try:
+        return [one for one in distribution.entry_points if one.group == ENTRY_POINT_GROUP]
+    except Exception as error:
+        if f"[{ENTRY_POINT_GROUP}]" in (distribution.read_text("entry_points.txt") or ""):
+            name, version = (_metadata(distribution, field) for field in ("Name", "Version"))
+            cause = BrokenPlugin(f"entry_points.txt cannot be read: {error!s:.200}")
+            cause.__cause__ = error
+            _break(registry, _Candidate("?", name, version, lambda: None), cause)
+        return []
+
+
+def _metadata(distribution: Distribution | None, field: str) -> str:
+    """A field of the metadata, "?" where it is missing."""
+    if distribution is None or field not in distribution.metadata:
+        return "?"
+    return str(distribution.metadata[field])
 
 
 def _break(registry: Registry, candidate: _Candidate, cause: BaseException) -> None:
@@ -161,22 +187,19 @@ def _break(registry: Registry, candidate: _Candidate, cause: BaseException) -> N
     )
 
 
-def _add(manager: pluggy.PluginManager, registry: Registry, candidate: _Candidate) -> None:
+def _add(registry: Registry, candidate: _Candidate) -> None:
     """Load, register, check and call one plugin; whatever goes wrong, the registry holds all of it or nothing."""
-    plugin: object = None
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
     try:
         plugin = candidate.load()
         if inspect.isclass(plugin):
             plugin = plugin()
         hash(plugin)
-        if manager.register(plugin, name=candidate.name) is None:
-            raise BrokenPlugin(f"the name {candidate.name!r} is blocked")
+        manager.register(plugin, name=candidate.name)
         _check_hooks(manager, plugin)
         provided = _collect(manager, plugin)
     except (Exception, SystemExit) as error:
-        # Not by `manager.unregister(plugin)`: a plugin that failed half-way may be known under its name only.
-        if manager.has_plugin(candidate.name):
-            manager.unregister(name=candidate.name)
         _break(registry, candidate, error)
         return
     summary = _merge(registry, candidate.name, provided)
@@ -186,7 +209,11 @@ def _add(manager: pluggy.PluginManager, registry: Registry, candidate: _Candidat
 
 
 def _check_hooks(manager: pluggy.PluginManager, plugin: object) -> None:
-    """A hook that we do not have is a spelling mistake, unless marked optional."""
+    """A hook that we do not have is a spelling mistake, unless marked optional; one without a mark was forgotten."""
+    marked = {caller.name for caller in manager.get_hookcallers(plugin) or ()}
+    for name in _HOOKS:
+        if name not in marked and inspect.isroutine(getattr(plugin, name, None)):
+            raise BrokenPlugin(f"{name} is not marked: write @hookimpl, from trimtab, above it")
     for caller in manager.get_hookcallers(plugin) or ():
         if caller.has_spec():
             continue
@@ -207,6 +234,9 @@ def _collect(manager: pluggy.PluginManager, plugin: object) -> dict[str, Any]:
 
 
 def _checked(hook: str, given: Any) -> Any:
+    lists = hook in ("trimtab_codecs", "trimtab_wire_protocols")
+    if lists and not isinstance(given, Iterable):
+        raise BrokenPlugin(f"{hook} must give a list, not {given!r:.120}")
     if hook == "trimtab_codecs":
         pairs = list(given)
         for pair in pairs:
