@@ -11,10 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from attrs import frozen
 
-__all__ = ["HANDLE_DIGITS", "MARKER_MAX", "MIN_MOVED", "TOOL_NAME", "Marker", "line", "might_hold_marker", "parse"]
+__all__ = [
+    "HANDLE_DIGITS",
+    "MARKER_MAX",
+    "MIN_MOVED",
+    "TOOL_NAME",
+    "Marker",
+    "line",
+    "longest_line",
+    "might_hold_marker",
+    "parse",
+]
 
 HANDLE_DIGITS = 16
 
@@ -47,9 +58,15 @@ def line(first: int, last: int, total: int, tool: str | None = None, blob_id: st
     return f"<omitted chars {first}-{last} of {total}{how}>"
 
 
+@lru_cache(maxsize=1_024)
+def longest_line(total: int, tool: str | None) -> int:
+    """Chars of the longest marker of a text of `total` chars."""
+    return len(line(total, total, total, tool, "0" * HANDLE_DIGITS))
+
+
 def might_hold_marker(text: str, tool: str) -> bool:
     """Whether markers with this read-back tool may stand in the text: a fast look, no claim."""
-    return f"full text: {tool} trimtab:" in text
+    return "<" in text and f"full text: {tool} trimtab:" in text
 
 
 def parse(text: str) -> Iterator[Marker]:

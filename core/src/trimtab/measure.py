@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from attrs import frozen
+from attrs import field, frozen
 
 from trimtab._json import Escape, escape, escaped_length
 
@@ -34,10 +34,20 @@ def shown(text: str) -> str:
 
 @frozen
 class Spelling:
-    """`inner`: escape of the JSON text that the bulk text stands in, or None. `outer`: the output is not a string."""
+    """`inner`: escape of the JSON text that the bulk text stands in, or None. `outer`: the output is not a string.
+
+    `length(text)` is the number of code points that a text takes in `t.text`.
+    """
 
     inner: Escape | None
     outer: bool
+    length: Callable[[str], int] = field(init=False, repr=False, eq=False)
+
+    @length.default
+    def _length(self) -> Callable[[str], int]:
+        measure = escaped_length if self.outer else len
+        inner = self.inner
+        return measure if inner is None else lambda text: measure(escape(text, inner))
 
     @property
     def newline(self) -> int:
@@ -48,22 +58,23 @@ class Spelling:
         """The text as it stands in the skeleton's string."""
         return text if self.inner is None else escape(text, self.inner)
 
-    def length(self, text: str) -> int:
-        """Code points that the text takes in `t.text`."""
-        spelt = self.spell(text)
-        return escaped_length(spelt) if self.outer else len(spelt)
-
 
 def fit_from_start(text: str, start: int, end: int, room: int, spelling: Spelling) -> int:
     """Largest `stop` in `start..end` such that `text[start:stop]`, as shown, takes at most `room`."""
+    length = spelling.length
     piece = shown(text[start : min(end, start + max(room, 0))])
-    return start + _most(len(piece), room, lambda count: spelling.length(piece[:count]))
+    if length(piece) <= room:
+        return start + len(piece)
+    return start + _most(len(piece), room, lambda count: length(piece[:count]))
 
 
 def fit_from_end(text: str, start: int, end: int, room: int, spelling: Spelling) -> int:
     """Smallest `first` in `start..end` such that `text[first:end]`, as shown, takes at most `room`."""
+    length = spelling.length
     piece = shown(text[max(start, end - max(room, 0)) : end])
-    return end - _most(len(piece), room, lambda count: spelling.length(piece[len(piece) - count :]))
+    if length(piece) <= room:
+        return end - len(piece)
+    return end - _most(len(piece), room, lambda count: length(piece[len(piece) - count :]))
 
 
 def _most(count: int, room: int, length: Callable[[int], int]) -> int:

@@ -7,8 +7,8 @@ list or every member of an object.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 import jsonpointer
@@ -18,20 +18,20 @@ from trimtab.types import Json
 
 __all__ = ["Path", "expand", "follow", "locate", "parse_pattern", "replace", "resolve", "to_pointer"]
 
-# RFC 6901: no leading zeros. No list is longer than these digits can say.
-_INDEX = re.compile("0|[1-9][0-9]{0,15}")
+# No list is longer than these digits can say. (RFC 6901: and no leading zeros.)
+_INDEX_DIGITS = 16
 
 Path: TypeAlias = tuple[str | int, ...]
 
 
 def to_pointer(path: Path) -> str:
     """The RFC 6901 spelling of a path; `""` is the whole value."""
-    return "".join([f"/{_escape(step)}" for step in path])
+    return "".join([f"/{step}" if type(step) is int else _escaped(str.__str__(step)) for step in path])
 
 
-def _escape(step: str | int) -> str:
-    spelt = str.__str__(step) if isinstance(step, str) else str(step)  # of a str enum: its value
-    return jsonpointer.escape(spelt) if "~" in spelt or "/" in spelt else spelt
+@lru_cache(maxsize=1_024)
+def _escaped(step: str) -> str:
+    return f"/{jsonpointer.escape(step)}" if "~" in step or "/" in step else f"/{step}"
 
 
 def _segments(pointer: str) -> list[str]:
@@ -47,9 +47,12 @@ def _step(container: Json, segment: str) -> str | int | None:
     """The segment as a step into this container; None: it leads nowhere."""
     if isinstance(container, dict):
         return segment if segment in container else None
-    if isinstance(container, list) and _INDEX.fullmatch(segment):
-        index = int(segment)
-        return index if index < len(container) else None
+    if isinstance(container, list) and len(segment) <= _INDEX_DIGITS:
+        try:
+            index = int(segment)
+        except ValueError:
+            return None
+        return index if 0 <= index < len(container) and str(index) == segment else None
     return None
 
 

@@ -28,6 +28,9 @@ __all__ = ["Kept", "Trimming", "claimed_handles", "prompt_text", "restored", "tr
 # Scaling a cap by what a token count was over converges in two or three rounds; this bounds the odd counter.
 _TOKEN_ROUNDS = 8
 
+_INNER: tuple[Literal["utf8", "ascii"] | None, ...] = (None, "utf8", "ascii")
+_SPELLINGS = {(inner, outer): Spelling(inner, outer) for inner in _INNER for outer in (False, True)}
+
 
 @frozen(kw_only=True)
 class Kept:
@@ -310,7 +313,7 @@ def _spelling(output: Json, bulk: BulkText) -> Spelling:
     inner: Literal["utf8", "ascii"] | None = None
     if bulk.span is not None:
         inner = "ascii" if bulk.esc == "ascii" else "utf8"
-    return Spelling(inner, not isinstance(output, str))
+    return _SPELLINGS[inner, not isinstance(output, str)]
 
 
 def _measure(output: Json, bulk: BulkText, widest: int | None) -> _Part:

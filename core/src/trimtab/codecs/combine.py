@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from trimtab.errors import PointerError
-from trimtab.pointer import follow, parse_pattern, resolve
+from trimtab.pointer import expand, parse_pattern, resolve
 from trimtab.types import Codec, Json
 
 __all__ = ["merged", "within"]
@@ -23,20 +23,19 @@ def within(codec: Codec, places: Sequence[str]) -> Codec:
     """
     if isinstance(places, str):
         raise PointerError("within() takes a list of pointers, as in ['', '/results']")
-    for place in places:
-        parse_pattern(place)
+    parsed = [(place, parse_pattern(place)) for place in places]
 
     def look(output: Json) -> Iterable[str] | None:
         found: list[str] | None = None
-        for place in places:
-            try:
-                there = resolve(output, follow(output, place))
-            except PointerError:
+        for place, steps in parsed:
+            paths = expand(output, steps)
+            if not paths:
                 continue
+            there = resolve(output, paths[0])
             pointers = codec(there)
             inner = None if pointers is None else list(pointers)
             if inner or (inner is not None and not there):
-                found = [*(found or ()), *(f"{place}{pointer}" for pointer in inner)]
+                found = [*(found or ()), *([f"{place}{pointer}" for pointer in inner] if place else inner)]
         return found
 
     return look

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
-from trimtab._json import Escape, escape
 from trimtab.codecs.jsontext import Located, Source, scan
 from trimtab.codecs.leaves import is_leaf, strings
 from trimtab.errors import CodecError, PointerError
@@ -20,13 +19,10 @@ from trimtab.types import Codec, Json
 
 __all__ = ["BulkText", "Found", "find", "splice"]
 
-# Tried in this order; a text that is spelt in neither way keeps its source in the store.
-_SPELLINGS: tuple[Escape, ...] = ("utf8", "ascii")
-_BLOCK = 1 << 16
 _MAY_BEGIN_JSON = frozenset("{[ \t\r\n\ufeff")
 
 
-@frozen
+@define  # not frozen: one is made for each text, and freezing takes three times as long
 class BulkText:
     """One bulk text. `path` leads to the string that holds it; without `span` it is that string.
 
@@ -208,23 +204,9 @@ def _payloads(source: Source) -> list[Located]:
 
 
 def _located(path: Path, source: Source, one: Located) -> BulkText:
-    """A bulk text inside JSON text, with the spelling that gives its source back exactly."""
+    """A bulk text inside JSON text, with its source where no spelling of ours gives that back."""
     span = (one.start, one.end)
-    for how in _SPELLINGS:
-        if _is_spelt(source.text, one, how):
-            return BulkText(path, one.text, span, how)
-    return BulkText(path, one.text, span, "raw", source.text[one.start : one.end])
-
-
-def _is_spelt(source: str, one: Located, how: Escape) -> bool:
-    """Whether the text between the quotes is this spelling of the decoded text. By blocks: a text may be huge."""
-    at = one.start
-    for begin in range(0, len(one.text), _BLOCK):
-        spelt = escape(one.text[begin : begin + _BLOCK], how)
-        if not source.startswith(spelt, at):
-            return False
-        at += len(spelt)
-    return at == one.end
+    return BulkText(path, one.text, span, one.esc, source.text[one.start : one.end] if one.esc == "raw" else None)
 
 
 def _found(output: Json, texts: list[BulkText], payloads: list[BulkText], codec: str) -> Found:

@@ -1,18 +1,20 @@
 """JSON text as a source that is sliced, never decoded and encoded again.
 
 `scan` reads one JSON array or object the way `json.loads` does (a BOM before it is allowed) and remembers where each
-long string stands between its quotes. It does not recurse, so nesting is bounded by memory only.
+long string stands between its quotes. There are two readers that give the same: `_read` goes member by member and does
+not recurse; `_align` lets msgspec decode, and then looks for the long strings only, in the order in which they stand.
+It leaves the odd texts (repeated keys, NaN, lone surrogates, deep nesting) to the first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from json import decoder
 
 from attrs import field, frozen
 
-from trimtab._json import MAX_DEPTH, decode_string
+from trimtab._json import MAX_DEPTH, Escape, decode_strict, decode_string, escape
 from trimtab.errors import PointerError
 from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path, resolve
@@ -33,6 +35,17 @@ _WORDS: dict[str, Json] = {
 }
 _WORD = re.compile("true|false|null|NaN|-?Infinity")
 
+# Strings that have under 256 chars for certain: runs of such without escapes, and one with some (of at most two chars,
+# since the digits of `\\uXXXX` count as chars). What matches neither is looked at.
+_SHORTS = re.compile(r'(?:[^"]*+"[^"\\]{0,255}+"){1,100}+|[^"]*+"(?:[^"\\]|\\.){0,127}+"')
+
+# A shorter text has under 128 units in any spelling (`\\uXXXX\\uXXXX` is the longest of one char).
+_LEAST = 10
+
+# Tried in this order; a text that is spelt in neither way keeps its source in the store.
+_SPELLINGS: tuple[Escape, ...] = ("utf8", "ascii")
+_BLOCK = 1 << 16
+
 # A codec looks at shape, so a number of more digits than Python converts is an infinity to it.
 _INT_DIGITS = 4_000
 
@@ -45,12 +58,16 @@ _scanstring: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanst
 
 @frozen
 class Located:
-    """One string of the source: its decoded text, and `start:end` between its quotes, in code points."""
+    """One string of the source: its decoded text, `start:end` between its quotes (code points), how it is spelt.
+
+    `esc` is the spelling that gives the source back exactly: `utf8`, `ascii`, or `raw` for none of ours.
+    """
 
     path: Path
     text: str
     start: int
     end: int
+    esc: str
 
 
 @frozen
@@ -99,12 +116,104 @@ def scan(text: str) -> Source | None:
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if text[begin : begin + 1] not in ("{", "["):
         return None
+    if (aligned := _align(text)) is not None:
+        return aligned
     strings: list[Located] = []
     try:
         value, end = _read(text, begin, strings)
     except (ValueError, IndexError):
         return None
     return Source(text, value, tuple(strings)) if _skip(text, end) == len(text) else None
+
+
+def _align(text: str) -> Source | None:
+    """What `_read` would give, for the usual JSON text; None: read it member by member."""
+    try:
+        value = decode_strict(text)
+    except ValueError:
+        return None
+    texts = _values(value)
+    strings: list[Located] = []
+    at = 0
+    while True:
+        while shorts := _SHORTS.match(text, at):
+            at = shorts.end()
+        start = text.find('"', at) + 1
+        if not start:
+            break
+        located = _next(text, start, texts)
+        if located is None:
+            return None
+        if located.end - start >= MIN_MOVED:
+            strings.append(located)
+        at = located.end + 1
+    # A long text that was not met, or a nesting too deep: not the usual JSON text.
+    if any(one is None or len(one[1]) >= MIN_MOVED for one in texts):
+        return None
+    return Source(text, value, tuple(strings))
+
+
+def _next(text: str, start: int, texts: Iterator[tuple[Path, str] | None]) -> Located | None:
+    """The string that begins at `start`, found among the texts to come; None where it is not (a long key, say)."""
+    first = text[start]
+    raw: tuple[str, int] | None = None  # decoded when no spelling of ours fits, once
+    for one in texts:
+        if one is None:
+            return None
+        path, decoded = one
+        if first in ("\\", decoded[0]):
+            for how in _SPELLINGS:
+                if (end := _spelt_until(text, decoded, start, how)) is not None and text[end] == '"':
+                    return Located(path, decoded, start, end, how)
+            raw = _string(text, start - 1) if raw is None else raw
+            if raw[0] == decoded:
+                return Located(path, decoded, start, raw[1] - 1, "raw")
+        if len(decoded) >= MIN_MOVED:
+            return None
+    return None
+
+
+def _values(value: Json) -> Iterator[tuple[Path, str] | None]:
+    """String values that may be long in the source, in the order they stand; None where the nesting gets too deep."""
+    stack: list[Iterator[tuple[str | int, Json]]] = [_members(value)]
+    path: list[str | int] = []
+    while stack:
+        for step, child in stack[-1]:
+            if isinstance(child, str):
+                if len(child) >= _LEAST:
+                    yield (*path, step), child
+            elif isinstance(child, dict | list):
+                if len(stack) == MAX_DEPTH:
+                    yield None
+                path.append(step)
+                stack.append(_members(child))
+                break
+        else:
+            stack.pop()
+            if path:
+                path.pop()
+
+
+def _members(container: Json) -> Iterator[tuple[str | int, Json]]:
+    return iter(container.items()) if isinstance(container, dict) else iter(enumerate(container))
+
+
+def _spelt_until(source: str, text: str, start: int, how: Escape) -> int | None:
+    """Where this spelling of the text ends in the source; None where it does not stand there.
+
+    By blocks: a text may be huge.
+    """
+    at = start
+    for begin in range(0, len(text), _BLOCK):
+        spelt = escape(text[begin : begin + _BLOCK], how)
+        if not source.startswith(spelt, at):
+            return None
+        at += len(spelt)
+    return at
+
+
+def _spelling(source: str, text: str, start: int, end: int) -> str:
+    return next((how for how in _SPELLINGS if _spelt_until(source, text, start, how) == end), "raw")
 
 
 def elements(text: str) -> list[tuple[int, int]]:
@@ -115,10 +224,14 @@ def elements(text: str) -> list[tuple[int, int]]:
     """
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     spans: list[tuple[int, int]] = []
+    if text[begin : begin + 1] not in ("{", "["):
+        raise ValueError("neither an array nor an object")
     try:
-        _read(text, begin, [], spans)
+        _, end = _read(text, begin, [], spans)
     except IndexError:
         raise ValueError("the JSON text ends early") from None
+    if _skip(text, end) != len(text):
+        raise ValueError("the JSON text goes on after its value")
     return spans
 
 
@@ -154,7 +267,8 @@ def _read(text: str, at: int, strings: list[Located], members: list[tuple[int, i
         else:
             value, end = _scalar(text, at)
             if isinstance(value, str) and end - at - 2 >= MIN_MOVED:
-                strings.append(Located(tuple(steps), value, at + 1, end - 1))
+                how = _spelling(text, value, at + 1, end - 1)
+                strings.append(Located(tuple(steps), value, at + 1, end - 1, how))
             at = end
         while True:  # a value is complete: put it into its container, and close what closes here
             if not containers:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from attrs import frozen
+from attrs import define
 
 from trimtab.excerpt.edges import head_stop, tail_start
-from trimtab.marker import HANDLE_DIGITS, MARKER_MAX, Marker, parse
+from trimtab.marker import HANDLE_DIGITS, MARKER_MAX, Marker, longest_line, parse
 from trimtab.marker import line as marker_line
 from trimtab.measure import Spelling, fit_from_end, fit_from_start, shown
 
@@ -23,7 +23,7 @@ Ranges = list[tuple[int, int]]
 _PASSAGE_SHARE = (1, 2)
 
 
-@frozen
+@define  # not frozen: one is made for each text, and freezing takes three times as long
 class Excerpt:
     """What stands in a bulk text's place: the string (not yet spelt), and what it omits."""
 
@@ -70,7 +70,7 @@ def cut(
     nothing would be omitted, it is the bare marker.
     """
     total = len(text)
-    gap = len(marker_line(total, total, total, tool, blob_id)) + 2 * spelling.newline  # the most it takes
+    gap = longest_line(total, tool) + 2 * spelling.newline  # the most it takes
     room = cap - gap
     if room <= 0:
         return bare(total, tool, blob_id)

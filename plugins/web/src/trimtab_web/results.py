@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeAlias
 
-from attrs import frozen
+from attrs import define, frozen
 
 from trimtab.codecs import Bulk
 
@@ -22,7 +22,7 @@ Passages: TypeAlias = list[Annotated[str, Bulk]] | None
 """Passages, each of which may be shortened; None: they are missing."""
 
 
-@frozen(kw_only=True)
+@define(kw_only=True)  # not frozen: one is made for each result that is checked, and freezing takes twice as long
 class WebResult:
     """One result: where it is, and what it says.
 
