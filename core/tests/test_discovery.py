@@ -61,8 +61,10 @@ BROKEN: dict[str, tuple[str, str]] = {
     "protocol_without_a_name": ("@hookimpl\ndef trimtab_wire_protocols():\n    return [object()]\n", "a `name`"),
     "commands_are_none": ("@hookimpl\ndef trimtab_commands():\n    return None\n", "mapping"),
     "repr_raises": (
-        "class Odd:\n    def __repr__(self):\n        raise RuntimeError('no repr')\n\n"
-        + "@hookimpl\ndef trimtab_codecs():\n    return [Odd()]\n",
+        (
+            "class Odd:\n    def __repr__(self):\n        raise RuntimeError('no repr')\n\n"
+            "@hookimpl\ndef trimtab_codecs():\n    return [Odd()]\n"
+        ),
         "no repr",
     ),
     "a_wrapper": ("@hookimpl(wrapper=True)\ndef trimtab_summarizers():\n    return (yield)\n", "mapping"),
