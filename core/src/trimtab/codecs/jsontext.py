@@ -35,12 +35,8 @@ _WORDS: dict[str, Json] = {
 }
 _WORD = re.compile("true|false|null|NaN|-?Infinity")
 
-# Strings that have under 256 chars for certain: runs of such without escapes, and one with some (of at most two chars,
-# since the digits of `\\uXXXX` count as chars). What matches neither is looked at.
-_SHORTS = re.compile(r'(?:[^"]*+"[^"\\]{0,255}+"){1,100}+|[^"]*+"(?:[^"\\]|\\.){0,127}+"')
-
-# A shorter text has under 128 units in any spelling (`\\uXXXX\\uXXXX` is the longest of one char).
-_LEAST = 10
+# A run of strings under 256 chars without escapes, and what stands between them.
+_SHORTS = re.compile(r'(?:[^"]*+"[^"\\]{0,255}+"){1,100}+')
 
 # Tried in this order; a text that is spelt in neither way keeps its source in the store.
 _SPELLINGS: tuple[Escape, ...] = ("utf8", "ascii")
@@ -127,12 +123,15 @@ def scan(text: str) -> Source | None:
 
 
 def _align(text: str) -> Source | None:
-    """What `_read` would give, for the usual JSON text; None: read it member by member."""
+    """What `_read` would give, for the usual JSON text; None: read it member by member.
+
+    Long strings of the source and long texts of the value come in the same order; they must be the same ones.
+    """
     try:
         value = decode_strict(text)
     except ValueError:
         return None
-    texts = _values(value)
+    texts = _long_texts(value)
     strings: list[Located] = []
     at = 0
     while True:
@@ -141,46 +140,50 @@ def _align(text: str) -> Source | None:
         start = text.find('"', at) + 1
         if not start:
             break
-        located = _next(text, start, texts)
-        if located is None:
-            return None
-        if located.end - start >= MIN_MOVED:
+        if (end := _short_end(text, start)) is None:
+            located = _located(text, start, next(texts, None))
+            if located is None:
+                return None
             strings.append(located)
-        at = located.end + 1
-    # A long text that was not met, or a nesting too deep: not the usual JSON text.
-    if any(one is None or len(one[1]) >= MIN_MOVED for one in texts):
+            end = located.end
+        at = end + 1
+    return Source(text, value, tuple(strings)) if next(texts, ()) == () else None
+
+
+def _short_end(text: str, start: int) -> int | None:
+    """Where the string that begins at `start` ends, if it has under 256 chars."""
+    end = text.find('"', start, start + MIN_MOVED)
+    while end >= 0 and _backslashes(text, end) % 2:
+        end = text.find('"', end + 1, start + MIN_MOVED)
+    return end if end >= 0 else None
+
+
+def _located(text: str, start: int, one: tuple[Path, str] | None) -> Located | None:
+    """This text where it stands as the string that begins at `start`; None where it does not, or is a key."""
+    if one is None:
         return None
-    return Source(text, value, tuple(strings))
+    path, decoded = one
+    esc, end = "raw", -1
+    for how in _SPELLINGS:
+        if (stop := _spelt_until(text, decoded, start, how)) is not None and text[stop] == '"':
+            esc, end = how, stop
+            break
+    else:
+        found, stop = _string(text, start - 1)
+        end = stop - 1 if found == decoded else -1
+    if end < 0 or text.startswith(":", _skip(text, end + 1)):
+        return None
+    return Located(path, decoded, start, end, esc)
 
 
-def _next(text: str, start: int, texts: Iterator[tuple[Path, str] | None]) -> Located | None:
-    """The string that begins at `start`, found among the texts to come; None where it is not (a long key, say)."""
-    first = text[start]
-    raw: tuple[str, int] | None = None  # decoded when no spelling of ours fits, once
-    for one in texts:
-        if one is None:
-            return None
-        path, decoded = one
-        if first in ("\\", decoded[0]):
-            for how in _SPELLINGS:
-                if (end := _spelt_until(text, decoded, start, how)) is not None and text[end] == '"':
-                    return Located(path, decoded, start, end, how)
-            raw = _string(text, start - 1) if raw is None else raw
-            if raw[0] == decoded:
-                return Located(path, decoded, start, raw[1] - 1, "raw")
-        if len(decoded) >= MIN_MOVED:
-            return None
-    return None
-
-
-def _values(value: Json) -> Iterator[tuple[Path, str] | None]:
-    """String values that may be long in the source, in the order they stand; None where the nesting gets too deep."""
+def _long_texts(value: Json) -> Iterator[tuple[Path, str] | None]:
+    """Strings of 256 chars or more, in the order they stand; None where the nesting gets too deep."""
     stack: list[Iterator[tuple[str | int, Json]]] = [_members(value)]
     path: list[str | int] = []
     while stack:
         for step, child in stack[-1]:
             if isinstance(child, str):
-                if len(child) >= _LEAST:
+                if len(child) >= MIN_MOVED:
                     yield (*path, step), child
             elif isinstance(child, dict | list):
                 if len(stack) == MAX_DEPTH:
