@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 from attrs import define, field, frozen
 
-from trimtab import builtin, hookspecs
+import trimtab.builtin
+import trimtab.hookspecs
 from trimtab.errors import BrokenPlugin
 from trimtab.hookspecs import ENTRY_POINT_GROUP, PROJECT
 from trimtab.types import BlobStore, Codec, TokenCounter
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Broken", "Conflict", "NamedCodec", "Plugin", "Registry", "load"]
 
 _BUILTIN = "trimtab"
-_HOOKS = tuple(name for name in hookspecs.__all__ if name.startswith("trimtab_"))
+_HOOKS = tuple(name for name in trimtab.hookspecs.__all__ if name.startswith("trimtab_"))
 
 
 @frozen(kw_only=True)
@@ -120,7 +121,7 @@ def load(
         found: entry points to use instead of the installed ones, for tests.
     """
     registry = Registry()
-    _add(registry, _Candidate(_BUILTIN, PROJECT, _version(), lambda: builtin))
+    _add(registry, _Candidate(_BUILTIN, PROJECT, _version(), lambda: trimtab.builtin))
     seen = {_BUILTIN: PROJECT}
     for index, plugin in enumerate(extra):
         name = getattr(plugin, "__name__", None) or type(plugin).__name__
@@ -190,7 +191,7 @@ def _break(registry: Registry, candidate: _Candidate, cause: BaseException) -> N
 def _add(registry: Registry, candidate: _Candidate) -> None:
     """Load, register, check and call one plugin; whatever goes wrong, the registry holds all of it or nothing."""
     manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(hookspecs)
+    manager.add_hookspecs(trimtab.hookspecs)
     try:
         plugin = candidate.load()
         if inspect.isclass(plugin):

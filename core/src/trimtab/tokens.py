@@ -30,7 +30,7 @@ BLOCK: Final = 1 << 16
 """Chars looked at together: bounds the memory, changes no count."""
 
 
-class After(IntEnum):
+class _After(IntEnum):
     """What the character before was."""
 
     BLANK = 0
@@ -51,43 +51,43 @@ CONTROL_CHARS: Final = "".join(map(chr, (*range(9), *range(14, 32), 127)))
 # Characters, what they count as for the next one, and their cost after
 #                                 BLANK NEWLINE SMALL CAPITAL DIGIT RULE POINT FOREIGN
 ASCII: Final = (
-    (" ", After.BLANK, (3, 48, 22, 1, 19, 13, 22, 1)),
-    ("\t\v\f", After.BLANK, (50, 59, 51, 53, 22, 45, 54, 44)),
-    ("\r\n", After.NEWLINE, (92, 1, 107, 81, 61, 72, 42, 195)),
-    (SMALL_CHARS, After.SMALL, (24, 37, 6, 1, 81, 39, 55, 38)),
-    (RARE_CHARS, After.SMALL, (45, 92, 32, 205, 147, 106, 59, 100)),
-    (CAPITAL_CHARS, After.CAPITAL, (50, 81, 53, 10, 1, 99, 41, 36)),
-    ("0123456789", After.DIGIT, (141, 65, 64, 147, 11, 65, 100, 108)),
-    ("\"'`", After.POINT, (29, 26, 16, 59, 45, 28, 1, 44)),
-    (",;:", After.POINT, (125, 43, 15, 27, 59, 49, 44, 38)),
-    ("./_", After.POINT, (44, 1, 10, 21, 53, 25, 16, 31)),
-    ("()[]{}<>", After.POINT, (34, 3, 19, 50, 45, 42, 31, 65)),
-    ("-=*#~+", After.RULE, (52, 63, 32, 59, 46, 13, 1, 59)),
-    ("!$%&?@\\^|" + CONTROL_CHARS, After.POINT, (61, 58, 102, 101, 1, 68, 6, 54)),
+    (" ", _After.BLANK, (3, 48, 22, 1, 19, 13, 22, 1)),
+    ("\t\v\f", _After.BLANK, (50, 59, 51, 53, 22, 45, 54, 44)),
+    ("\r\n", _After.NEWLINE, (92, 1, 107, 81, 61, 72, 42, 195)),
+    (SMALL_CHARS, _After.SMALL, (24, 37, 6, 1, 81, 39, 55, 38)),
+    (RARE_CHARS, _After.SMALL, (45, 92, 32, 205, 147, 106, 59, 100)),
+    (CAPITAL_CHARS, _After.CAPITAL, (50, 81, 53, 10, 1, 99, 41, 36)),
+    ("0123456789", _After.DIGIT, (141, 65, 64, 147, 11, 65, 100, 108)),
+    ("\"'`", _After.POINT, (29, 26, 16, 59, 45, 28, 1, 44)),
+    (",;:", _After.POINT, (125, 43, 15, 27, 59, 49, 44, 38)),
+    ("./_", _After.POINT, (44, 1, 10, 21, 53, 25, 16, 31)),
+    ("()[]{}<>", _After.POINT, (34, 3, 19, 50, 45, 42, 31, 65)),
+    ("-=*#~+", _After.RULE, (52, 63, 32, 59, 46, 13, 1, 59)),
+    ("!$%&?@\\^|" + CONTROL_CHARS, _After.POINT, (61, 58, 102, 101, 1, 68, 6, 54)),
 )
 
 # Ranges of code points, what they count as for the next one, cost at the start of a run of such, cost inside.
 SCRIPTS: Final = (
-    (((0xC0, 0x17F),), After.SMALL, 49, 84),  # Latin with marks
-    (((0x180, 0x24F), (0x1E00, 0x1EFF)), After.SMALL, 29, 4),  # more of it, mostly Vietnamese
-    (((0x300, 0x36F),), After.FOREIGN, 52, 26),  # combining marks
-    (((0x370, 0x3FF), (0x1F00, 0x1FFF)), After.FOREIGN, 37, 25),  # Greek
-    (((0x400, 0x52F),), After.FOREIGN, 90, 7),  # Cyrillic
-    (((0x530, 0x5FF), (0x10A0, 0x10FF), (0x1C90, 0x1CBF)), After.FOREIGN, 103, 11),  # Armenian, Hebrew, Georgian
-    (((0x600, 0x6FF), (0x750, 0x77F)), After.FOREIGN, 40, 20),  # Arabic
-    (((0x900, 0x97F),), After.FOREIGN, 20, 27),  # Devanagari
-    (((0x980, 0x9FF), (0xA80, 0xD7F)), After.FOREIGN, 20, 30),  # Bengali, Gujarati to Malayalam
-    (((0xE00, 0xE7F),), After.FOREIGN, 51, 26),  # Thai
+    (((0xC0, 0x17F),), _After.SMALL, 49, 84),  # Latin with marks
+    (((0x180, 0x24F), (0x1E00, 0x1EFF)), _After.SMALL, 29, 4),  # more of it, mostly Vietnamese
+    (((0x300, 0x36F),), _After.FOREIGN, 52, 26),  # combining marks
+    (((0x370, 0x3FF), (0x1F00, 0x1FFF)), _After.FOREIGN, 37, 25),  # Greek
+    (((0x400, 0x52F),), _After.FOREIGN, 90, 7),  # Cyrillic
+    (((0x530, 0x5FF), (0x10A0, 0x10FF), (0x1C90, 0x1CBF)), _After.FOREIGN, 103, 11),  # Armenian, Hebrew, Georgian
+    (((0x600, 0x6FF), (0x750, 0x77F)), _After.FOREIGN, 40, 20),  # Arabic
+    (((0x900, 0x97F),), _After.FOREIGN, 20, 27),  # Devanagari
+    (((0x980, 0x9FF), (0xA80, 0xD7F)), _After.FOREIGN, 20, 30),  # Bengali, Gujarati to Malayalam
+    (((0xE00, 0xE7F),), _After.FOREIGN, 51, 26),  # Thai
     # Gurmukhi, Sinhala, Myanmar, Khmer
-    (((0xA00, 0xA7F), (0xD80, 0xDFF), (0x1000, 0x109F), (0x1780, 0x17FF)), After.FOREIGN, 77, 31),
-    (((0xA0, 0xBF), (0xD7, 0xD7), (0xF7, 0xF7), (0x2070, 0x24FF), (0x25A0, 0x2E7F)), After.POINT, 109, 47),  # symbols
-    (((0x2500, 0x259F),), After.RULE, 56, 26),  # box drawing
-    (((0x2000, 0x206F), (0x3000, 0x303F), (0xFF00, 0xFF65)), After.POINT, 20, 29),  # typographic and wide points
-    (((0x3040, 0x30FF), (0xFF66, 0xFF9F)), After.FOREIGN, 46, 43),  # kana
-    (((0x4E00, 0x9FFF),), After.FOREIGN, 111, 53),  # Han
-    (((0xAC00, 0xD7AF),), After.FOREIGN, 74, 39),  # Hangul
-    (((0x80, 0x9F),), After.FOREIGN, 133, 128),  # C1 controls, and every code point up to U+FFFF not named here
-    (((0x10000, 0x10FFFF),), After.FOREIGN, 76, 128),  # emoji, rare Han, dead scripts
+    (((0xA00, 0xA7F), (0xD80, 0xDFF), (0x1000, 0x109F), (0x1780, 0x17FF)), _After.FOREIGN, 77, 31),
+    (((0xA0, 0xBF), (0xD7, 0xD7), (0xF7, 0xF7), (0x2070, 0x24FF), (0x25A0, 0x2E7F)), _After.POINT, 109, 47),  # symbols
+    (((0x2500, 0x259F),), _After.RULE, 56, 26),  # box drawing
+    (((0x2000, 0x206F), (0x3000, 0x303F), (0xFF00, 0xFF65)), _After.POINT, 20, 29),  # typographic and wide points
+    (((0x3040, 0x30FF), (0xFF66, 0xFF9F)), _After.FOREIGN, 46, 43),  # kana
+    (((0x4E00, 0x9FFF),), _After.FOREIGN, 111, 53),  # Han
+    (((0xAC00, 0xD7AF),), _After.FOREIGN, 74, 39),  # Hangul
+    (((0x80, 0x9F),), _After.FOREIGN, 133, 128),  # C1 controls, and every code point up to U+FFFF not named here
+    (((0x10000, 0x10FFFF),), _After.FOREIGN, 76, 128),  # emoji, rare Han, dead scripts
 )
 
 REST: Final = len(ASCII) + len(SCRIPTS) - 2
@@ -108,19 +108,19 @@ class _Costs:
 @cache
 def _costs() -> _Costs:
     classes = [chr(REST)] * 0x10000
-    this, before, pair = bytearray([ASTRAL] * 256), bytearray([After.FOREIGN << 5] * 256), bytearray(256)
+    this, before, pair = bytearray([ASTRAL] * 256), bytearray([_After.FOREIGN << 5] * 256), bytearray(256)
     for number, (chars, group, costs) in enumerate(ASCII):
         for ch in chars:
             classes[ord(ch)] = chr(number)
         this[number], before[number] = number, group << 5
-        for after in After:
+        for after in _After:
             pair[after << 5 | number] = costs[after]
     for number, (ranges, group, start, inside) in enumerate(SCRIPTS, len(ASCII)):
         for first, last in ranges:
             for point in range(first, min(last + 1, 0x10000)):
                 classes[point] = chr(number)
         this[number], before[number] = number, group << 5
-        for after in After:
+        for after in _After:
             pair[after << 5 | number] = inside if after is group else start
     return _Costs("".join(classes), bytes(this), bytes(before), bytes(pair))
 
@@ -139,7 +139,7 @@ class Estimate:
         """Tokens of `text`, rounded up; 0 for the empty text."""
         costs = _costs()
         total = 0
-        before = bytes([After.NEWLINE << 5])
+        before = bytes([_After.NEWLINE << 5])
         for start in range(0, len(text), BLOCK):
             # Code points beyond the table stay as they are and become `?`, whose class is the astral one.
             classes = text[start : start + BLOCK].translate(costs.classes).encode("latin-1", "replace")

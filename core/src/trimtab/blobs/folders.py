@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from trimtab.errors import StoreUnavailable
 
-__all__ = ["NEW", "Root"]
+__all__ = ["NEW", "Root", "remove", "sync"]
 
 # What the name of a file begins with until it is whole.
 NEW = ".new-"
