@@ -30,6 +30,11 @@ def _unit(_instance: Budget, _attribute: Attribute[Any], value: object) -> None:
         raise BadBudget(f"unit must be 'chars' or 'tokens', not {value!r:.80}")
 
 
+def _counter(_instance: Budget, _attribute: Attribute[Any], value: object) -> None:
+    if value is not None and not isinstance(value, str | TokenCounter):
+        raise BadBudget(f"counter must be the name of a token counter, or one itself, not {value!r:.80}")
+
+
 @frozen(kw_only=True)
 class Budget:
     """How large a tool output may be in the prompt.
@@ -53,7 +58,7 @@ class Budget:
     keep: int = field(default=12_000, validator=_size)
     batch: int | None = field(default=None, validator=_size)
     cap: int | None = field(default=None, validator=_size)
-    counter: str | TokenCounter | None = None
+    counter: str | TokenCounter | None = field(default=None, validator=_counter)
 
     def __attrs_post_init__(self) -> None:
         least = _LEAST[self.unit]
