@@ -1,0 +1,351 @@
+"""A store that fails: outputs stay whole, for good; never a marker whose text is not stored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trimtab import ALL, Budget, Call, Host, Policy, Trimmed
+from trimtab._json import blob_id, canonical
+from trimtab.blobs.memory import MemoryStore
+from trimtab.errors import DamagedBlob, LostBlob, StoreUnavailable
+from trimtab.testing.faults import FailingStore
+from trimtab.types import BlobStore
+
+SMALL = Budget(limit=600, keep=512)
+
+ERRORS: dict[str, Callable[[], Exception]] = {
+    "unavailable": lambda: StoreUnavailable("the disk is full; make room"),
+    "damaged": lambda: DamagedBlob("0" * 32, "a checksum is wrong"),
+    "lost": lambda: LostBlob("0" * 32),
+    "os": lambda: OSError(28, "No space left on device"),
+    "sqlite": lambda: sqlite3.OperationalError("database is locked"),
+    "type": lambda: TypeError("a mistake in a store of somebody's"),
+    "timeout": TimeoutError,
+}
+
+
+def page(number: int) -> str:
+    """A text that is moved, different for each number."""
+    return "".join(f"{number}.{line}: the locks were opened\n" for line in range(60))
+
+
+def failing(method: str, error: str, nth: int = 1) -> tuple[Host, FailingStore]:
+    """A host over a store whose method raises from its nth call on."""
+    store = FailingStore(MemoryStore(), method, nth, ERRORS[error])
+    return _host(store), store
+
+
+def _host(store: Any, **policy: Any) -> Host:
+    plain = Host.load(discover=False)
+    return Host(store, Policy(**policy), plain.registry)
+
+
+def sync(host: Host, tool: str, output: Any, **more: Any) -> Trimmed:
+    """Trim."""
+    return host.trim(tool, output, budget=SMALL, **more)
+
+
+def twin(host: Host, tool: str, output: Any, **more: Any) -> Trimmed:
+    """Trim by the async twin."""
+    return asyncio.run(host.atrim(tool, output, budget=SMALL, **more))
+
+
+def batch(host: Host, tool: str, output: Any, **more: Any) -> Trimmed:
+    """Trim as one of a batch."""
+    return host.trim_batch([Call(tool, output)], budget=SMALL, **more)[0]
+
+
+def batch_twin(host: Host, tool: str, output: Any, **more: Any) -> Trimmed:
+    """Trim as one of a batch, by the async twin."""
+    return asyncio.run(host.atrim_batch([Call(tool, output)], budget=SMALL, **more))[0]
+
+
+WAYS = [sync, twin, batch, batch_twin]
+
+
+def assert_whole(trimmed: Trimmed, output: Any) -> None:
+    """The output itself, in the prompt and in the row."""
+    assert trimmed.value is output
+    assert trimmed.row is output
+    assert not trimmed.changed
+    assert "trimtab:" not in trimmed.text
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("output", [page(1), {"content": page(2)}, json.dumps([{"content": page(3)}])])
+def test_a_store_that_cannot_put_leaves_outputs_whole(
+    error: str, way: Any, output: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever a put raises: whole, with the error beside it and a warning, and whole in every later call."""
+    host, store = failing("put", error)
+    trimmed = way(host, "fetch", output)
+    assert_whole(trimmed, output)
+    assert type(trimmed.error) is type(ERRORS[error]())
+    assert "fetch: left whole" in caplog.text
+    store.heal()
+    for later in WAYS:
+        assert_whole(later(host, "fetch", output), output)
+    assert way(host, "fetch", page(9)).changed
+    assert way(_host(store), "fetch", output).changed
+
+
+@pytest.mark.parametrize("tool", ["fs_read", "fetch"])
+def test_a_copy_of_what_went_whole_stays_whole(tool: str) -> None:
+    """An equal output, from another call and for another owner, is remembered too; another tool's is not."""
+    host, store = failing("put", "os")
+    sync(host, tool, {"text": page(1)})
+    store.heal()
+    again = sync(host, tool, {"text": page(1)}, owner="another")
+    assert again.value == again.row == {"text": page(1)}
+    assert sync(host, "other", {"text": page(1)}).changed
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("error", ["unavailable", "os", "type"])
+@pytest.mark.parametrize("method", ["find", "get"])
+def test_a_store_that_cannot_prove_a_rendering_leaves_it(way: Any, error: str, method: str) -> None:
+    """A rendering that comes back goes on as it is when the store cannot be asked for its original."""
+    inner = MemoryStore()
+    first = sync(_host(inner), "run", page(1) * 9, owner="chat")
+    large = Budget(limit=2_000, keep=1_500)
+    wide = _host(inner).trim("run", page(1) * 9, budget=large, owner="chat")
+    assert len(wide.text) > SMALL.limit > len(first.text)
+    host = _host(FailingStore(inner, method, 1, ERRORS[error]))
+    trimmed = way(host, "run", wide.value, owner="chat")
+    assert trimmed.value is trimmed.row is wide.value
+    assert type(trimmed.error) is type(ERRORS[error]())
+
+
+def test_one_of_a_batch_fails_alone() -> None:
+    """The output whose put fails is whole, those before and after it are trimmed and stored."""
+    for nth in (1, 2, 3):
+        store = _FailsOnce(MemoryStore(), nth)
+        host = _host(store)
+        results = host.trim_batch([Call("t", page(n)) for n in range(3)], budget=SMALL)
+        assert [one.changed for one in results] == [n + 1 != nth for n in range(3)]
+        assert [host.inflate(one.row) for one in results] == [page(n) for n in range(3)]
+        assert [one.error is None for one in results] == [n + 1 != nth for n in range(3)]
+
+
+class _FailsOnce:
+    """A store whose nth put raises, and no other."""
+
+    def __init__(self, inner: BlobStore, nth: int) -> None:
+        self._inner = inner
+        self._left = nth
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def put(self, blobs: Mapping[str, str], *, owner: str) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise StoreUnavailable("once")
+        self._inner.put(blobs, owner=owner)
+
+
+class _HalfPut:
+    """A store that breaks its contract: it keeps one of the texts, then raises."""
+
+    def __init__(self, inner: BlobStore) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def put(self, blobs: Mapping[str, str], *, owner: str) -> None:
+        first = next(iter(blobs))
+        self._inner.put({first: blobs[first]}, owner=owner)
+        raise OSError("the rest did not fit")
+
+
+def test_half_a_put_shows_no_marker() -> None:
+    """Some of an output's texts stored and some not: no marker for any of them."""
+    host = _host(_HalfPut(MemoryStore()))
+    output = [{"content": page(n)} for n in range(4)]
+    trimmed = sync(host, "search", output)
+    assert_whole(trimmed, output)
+    assert host.store.stats().blobs == 1
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("method", ["held", "get"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_row_is_shown_without_its_store(
+    error: str, method: str, is_async: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Rendering raises nothing whatever the store does: most rows do not ask it, a read page shows its marker."""
+    inner = MemoryStore()
+    trimmed, read = (sync(_host(inner), tool, {"text": page(1)}) for tool in ("fetch", "fs_read"))
+    host = _host(FailingStore(inner, method, 1, ERRORS[error]))
+
+    def render(row: Any) -> Any:
+        return asyncio.run(host.arender(row)) if is_async else host.render(row)
+
+    assert canonical(render(trimmed.row)) == trimmed.text
+    assert caplog.text == ""
+    assert render(read.row) == read.row["$persistedToolOutput"]["skeleton"]
+    assert "shown with markers" in caplog.text
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_needs_the_store_says_what_it_said(error: str, is_async: bool) -> None:
+    """Opening a row, the allow list and reading raise what the store raised; nothing is guessed in its place."""
+    inner = MemoryStore()
+    trimmed = sync(_host(inner), "fetch", page(1))
+    uri = f"trimtab:{blob_id(page(1))[:16]}"
+    for method, call in (
+        ("get", lambda host: host.ainflate(trimmed.row) if is_async else host.inflate(trimmed.row)),
+        ("held", lambda host: host.aallow_list([trimmed.row]) if is_async else host.allow_list([trimmed.row])),
+        ("slice", lambda host: host.aread(uri, allow=ALL) if is_async else host.read(uri, allow=ALL)),
+        ("slice", lambda host: host.agrep(uri, "x", allow=ALL) if is_async else host.grep(uri, "x", allow=ALL)),
+    ):
+        host = _host(FailingStore(inner, method, 1, ERRORS[error]))
+        with pytest.raises(type(ERRORS[error]())):
+            asyncio.run(call(host)) if is_async else call(host)
+
+
+@pytest.mark.parametrize("error", ["unavailable", "damaged", "lost"])
+def test_a_models_read_is_answered(error: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A store that fails while a model reads is an answer with the reason, and a warning for the application."""
+    inner = MemoryStore()
+    sync(_host(inner), "fetch", page(1))
+    host = _host(FailingStore(inner, "slice", 1, ERRORS[error]))
+    uri = f"trimtab:{blob_id(page(1))[:16]}"
+    for name, arguments in (("fs_read", {"uri": uri}), ("fs_search", {"uri": uri, "pattern": "locks"})):
+        answer = host.run_read_tool(name, arguments, allow=ALL)
+        assert answer["error"]["kind"] == type(ERRORS[error]()).__name__
+        assert answer == asyncio.run(host.arun_read_tool(name, arguments, allow=ALL))
+    assert caplog.text.count("WARNING") == 4
+
+
+class _Interrupts:
+    """A store whose put is interrupted, as by Ctrl-C."""
+
+    def __init__(self, inner: BlobStore, how: type[BaseException]) -> None:
+        self._inner = inner
+        self._how: type[BaseException] | None = how
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def put(self, blobs: Mapping[str, str], *, owner: str) -> None:
+        how, self._how = self._how, None
+        if how is not None:
+            raise how
+        self._inner.put(blobs, owner=owner)
+
+
+@pytest.mark.parametrize("how", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_is_no_failure_of_the_store(how: type[BaseException]) -> None:
+    """Ctrl-C in the middle of a put comes out, and is not remembered: the next call trims."""
+    host = _host(_Interrupts(MemoryStore(), how))
+    with pytest.raises(how):
+        sync(host, "fetch", page(1))
+    assert sync(host, "fetch", page(1)).changed
+
+
+def test_a_cancelled_trim_is_not_remembered() -> None:
+    """A task that is cancelled while its text is put has no result; the next call trims."""
+    started, release = threading.Event(), threading.Event()
+
+    class Slow(MemoryStore):
+        def put(self, blobs: Mapping[str, str], *, owner: str) -> None:
+            started.set()
+            release.wait(10)
+            super().put(blobs, owner=owner)
+
+    async def cancel(host: Host) -> None:
+        task = asyncio.create_task(host.atrim("fetch", page(1), budget=SMALL))
+        await asyncio.to_thread(started.wait, 10)
+        task.cancel()
+        release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    host = _host(Slow())
+    asyncio.run(cancel(host))
+    trimmed = sync(host, "fetch", page(1))
+    assert trimmed.changed
+    assert host.inflate(trimmed.row) == page(1)
+
+
+class _Flaky:
+    """A store that fails at random, from a seed."""
+
+    def __init__(self, inner: BlobStore) -> None:
+        self._inner = inner
+        self._random = random.Random(7)
+
+    def __getattr__(self, name: str) -> Any:
+        there = getattr(self._inner, name)
+        if name in ("put", "find", "get") and self._random.random() < 0.4:
+            return self._fail
+        return there
+
+    def _fail(self, *_: Any, **__: Any) -> Any:
+        raise StoreUnavailable("at random")
+
+
+def test_threads_over_a_flaky_store_lose_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Eight threads, a store that fails at random: each result is whole or opens to its output, and stays so."""
+    caplog.set_level(logging.ERROR, logger="trimtab")
+    inner = MemoryStore()
+    host = _host(_Flaky(inner))
+
+    def work(number: int) -> tuple[int, Trimmed]:
+        return number % 25, sync(host, "fetch", page(number % 25), owner="chat")
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(work, range(200)))
+    sound = _host(inner)
+    assert all(sound.inflate(one.row, owner="chat") == page(number) for number, one in results)
+    assert {one.changed for _, one in results} == {True, False}
+    whole = {number for number, one in results if one.error is not None}
+    assert all(sync(host, "fetch", page(number), owner="chat").value == page(number) for number in whole)
+
+
+LIMITED = """
+import random, resource, sys
+from trimtab import Budget, Host
+from trimtab._json import blob_id
+
+noise = random.Random(5)
+large = "".join(chr(noise.randrange(0x4E00, 0x9FA5)) for _ in range(400_000))
+with Host.load(store=sys.argv[1], discover=False) as host:
+    before = host.trim("fetch", "the locks were opened\\n" * 2_000)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    failed = host.trim("fetch", [{"content": "short " * 900}, {"content": large}])
+    assert failed.error is not None and not failed.changed, failed
+    assert failed.value == failed.row == [{"content": "short " * 900}, {"content": large}]
+    assert host.inflate(before.row) == "the locks were opened\\n" * 2_000
+    assert not host.store.has(blob_id(large))
+    assert host.trim("fetch", "a small page " * 2_000).changed
+    assert list(host.store.verify()) == []
+    print(type(failed.error).__name__)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files have no size limit that a process can set there")
+@pytest.mark.parametrize("kind", ["sqlite", "file"])
+def test_files_that_may_not_grow_are_a_failure_like_any_other(tmp_path: Path, kind: str) -> None:
+    """Where the operating system lets no file grow any more: the output stays whole, the store stays sound."""
+    url = f"sqlite:///{tmp_path / 'texts.db'}" if kind == "sqlite" else (tmp_path / "texts").as_uri()
+    done = subprocess.run([sys.executable, "-c", LIMITED, url], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "StoreUnavailable\n"), done.stderr
