@@ -235,15 +235,38 @@ def test_what_a_read_tool_shows_opens_nothing_more(host: Host) -> None:
 
 
 @pytest.mark.parametrize("count", [10, 1_000, 10_000])
-def test_any_number_of_forged_markers_costs_the_same_calls(host: Host, store: Counting, count: int) -> None:
-    """Forged handles are looked up in one call, however many they are, and read only where the owner holds them."""
-    lines = "".join(f"<omitted chars 1-9 of 9; full text: fs_read trimtab:{n:016x}>\n" for n in range(count))
-    page = lines + marker(MINE) + "\n" + marker(HERS) + "\n" + FILLER
+@pytest.mark.parametrize("adds_up", [False, True])
+def test_any_number_of_forged_markers_costs_the_same_calls(
+    host: Host, store: Counting, count: int, adds_up: bool
+) -> None:
+    """Forged handles are looked up in one call at most, also where their numbers fit, and read only where held."""
+    rest = marker(MINE) + "\n" + marker(HERS) + "\n" + FILLER
+    line = "<omitted chars 1-99999999 of {:09}; full text: fs_read trimtab:{:016x}>\n"
+    length = len(line.format(0, 0))
+    fitting = 99_999_999 + length * (count - 1) + len(rest)  # what is omitted, and what stands beside one marker
+    total = fitting if adds_up else 123_456_789
+    page = "".join(line.format(total, n) for n in range(count)) + rest
     store.calls.clear()
     trimmed = host.trim("fetch", page, budget=BUDGET, owner="mine")
     assert trimmed.changed
     assert len(trimmed.text) <= BUDGET.keep
-    assert store.calls == {"find": 1, "get": 1, "put": 1}
+    assert store.calls["find"] == adds_up
+    assert store.calls["get"] == 0
+    assert store.calls["put"] == 1
+
+
+def test_the_log_of_a_conversation_reads_none_of_its_texts(host: Host, store: Counting) -> None:
+    """A tool that prints what the model was shown names every text of the conversation; none has to be read for it."""
+    texts = [f"{n}: {FILLER}" for n in range(40)]
+    shown = [str(host.trim("fetch", one, budget=BUDGET, owner="mine").value) for one in texts]
+    log = "\n---\n".join(shown)
+    store.calls.clear()
+    trimmed = host.trim("read_log", log, budget=BUDGET, owner="mine")
+    assert host.inflate(trimmed.row, owner="mine") == log
+    assert store.calls["get"] == 1  # by inflate
+    store.calls.clear()
+    assert host.trim("fetch", shown[7], budget=Budget(limit=600, keep=512), owner="mine").changed
+    assert store.calls["get"] == 1
 
 
 @pytest.mark.parametrize("count", [10, 1_000])
@@ -253,8 +276,8 @@ def test_one_real_handle_many_times_is_read_once(host: Host, store: Counting, co
     store.calls.clear()
     trimmed = host.trim("search", results, budget=BUDGET, owner="mine")
     assert host.inflate(trimmed.row, owner="mine") == results
-    assert store.calls["find"] == 1
-    assert store.calls["get"] <= 1 + len({one["content"] for one in results})
+    assert store.calls["find"] <= 1
+    assert store.calls["get"] <= 1 + len(results)  # by inflate
 
 
 def test_forged_arguments_of_a_read_lead_nowhere(host: Host) -> None:

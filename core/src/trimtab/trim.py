@@ -16,9 +16,9 @@ from trimtab._json import blob_id, canonical, escaped_length, refuse_split_pair
 from trimtab.budget import Budget, fill
 from trimtab.codecs.find import BulkText, Found, splice
 from trimtab.envelope import BlobRef
-from trimtab.excerpt.build import Excerpt, bare, cut, proves
+from trimtab.excerpt.build import Excerpt, bare, claimed, cut, proves
 from trimtab.focus import rank
-from trimtab.marker import MARKER_MAX, MIN_MOVED, might_hold_marker, parse
+from trimtab.marker import MARKER_MAX, MIN_MOVED, might_hold_marker
 from trimtab.measure import Spelling
 from trimtab.pointer import resolve, to_pointer
 from trimtab.types import Json, TokenCounter
@@ -271,7 +271,7 @@ def whole(output: Json, found: Found, reader: str | None) -> Trimming:
 
 def claimed_handles(found: Found, reader: str | None) -> set[str]:
     """Handles of markers in bulk texts that may be renderings of ours. Claims: `restored` proves them."""
-    return {handle for one in _claims(found, reader) for handle in _handles(one.text)}
+    return {handle for one in _claims(found, reader) for handle in claimed(one.text)}
 
 
 def restored(output: Json, found: Found, reader: str | None, texts: Mapping[str, Sequence[tuple[str, str]]]) -> Json:
@@ -284,7 +284,7 @@ def restored(output: Json, found: Found, reader: str | None, texts: Mapping[str,
     """
     changes: list[tuple[BulkText, str]] = []
     for bulk in _claims(found, reader):
-        held = (pair for handle in _handles(bulk.text) for pair in texts.get(handle, ()))
+        held = (pair for handle in claimed(bulk.text) for pair in texts.get(handle, ()))
         original = next((text for stored_id, text in held if proves(bulk.text, text, stored_id)), None)
         if original is not None:
             changes.append((bulk, _restored_spelling(output, bulk).spell(original)))
@@ -296,10 +296,6 @@ def _claims(found: Found, reader: str | None) -> Iterator[BulkText]:
     if reader is None:
         return iter(())
     return (one for one in found.texts if len(one.text) >= MIN_MOVED and might_hold_marker(one.text, reader))
-
-
-def _handles(text: str) -> list[str]:
-    return list(dict.fromkeys(marker.handle for marker in parse(text) if marker.handle is not None))
 
 
 def _restored_spelling(output: Json, bulk: BulkText) -> Spelling:

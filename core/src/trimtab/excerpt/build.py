@@ -12,7 +12,7 @@ from trimtab.marker import HANDLE_DIGITS, MARKER_MAX, Marker, longest_line, pars
 from trimtab.marker import line as marker_line
 from trimtab.measure import Spelling, fit_from_end, fit_from_start, shown
 
-__all__ = ["Cuts", "Excerpt", "bare", "build", "cut", "proves"]
+__all__ = ["Cuts", "Excerpt", "bare", "build", "claimed", "cut", "proves"]
 
 Cuts = tuple[tuple[int, int], ...]
 """Omitted ranges of a text: 1-based, inclusive, in code points, ascending."""
@@ -135,6 +135,31 @@ def _not_worth(text: str, start: int, stop: int, line: Callable[[int, int], str]
         return False
     room = spelling.length(line(start + 1, stop))
     return stop - start <= room and spelling.length(shown(text[start:stop])) <= room
+
+
+def claimed(excerpt: str) -> list[str]:
+    """Handles of the texts that this may be a rendering of: what their markers say adds up to its length.
+
+    A claim, for `proves` to decide. It keeps what quotes many renderings (the log of a conversation) from having each
+    text of theirs read.
+    """
+    markers: dict[str, list[Marker]] = {}
+    for marker in parse(excerpt):
+        if marker.handle is not None:
+            markers.setdefault(marker.handle, []).append(marker)
+    return [handle for handle, ours in markers.items() if _adds_up(len(excerpt), ours)]
+
+
+def _adds_up(length: int, ours: Sequence[Marker]) -> bool:
+    total = left = ours[0].total
+    at = 0
+    for marker in ours:
+        if marker.total != total or not at < marker.first <= marker.last <= total:
+            return False
+        at = marker.last
+        left -= marker.last - marker.first + 1
+        length -= len(marker_line(marker.first, marker.last, total, marker.tool, marker.handle or ""))
+    return left <= length <= left + 2 * len(ours)  # a newline may stand on each side of a marker
 
 
 def proves(excerpt: str, text: str, blob_id: str) -> bool:
