@@ -84,7 +84,9 @@ def _imported(name: str) -> Codec:
     except Exception as error:
         raise CallerError(f"{name!r:.80} cannot be imported: {type(error).__name__}: {error!s:.300}") from error
     if not callable(found):
-        raise CallerError(f"{name!r:.80} is a {type(found).__name__}, not a codec: a codec is called with an output")
+        raise CallerError(
+            f"{name!r:.80} is of type {type(found).__name__}, not a codec, which is called with an output"
+        )
     codec: Codec = found
     return codec
 

@@ -106,17 +106,17 @@ def read_rows(name: str) -> list[Json]:
     Raises:
         CallerError: as `read_text`, or it is not JSON.
     """
-    text = read_text(name)
-    if not name.endswith(_LINES_SUFFIXES):
-        try:
-            return [json.loads(text.removeprefix(_BOM))]
-        except (ValueError, RecursionError) as error:
-            if _only_containers(text) is None:
-                raise CallerError(
-                    f"{_named(name)} is not a row: {_fault(error)}; a row is JSON, as `t.row_text` and "
-                    "`trimtab trim --row` write it"
-                ) from None
-    return _lines(name, text)
+    text = read_text(name).removeprefix(_BOM)
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError) as error:
+        fault = _fault(error)
+    try:
+        return [json.loads(line) for line in _filled(text)]
+    except (ValueError, RecursionError):
+        raise CallerError(
+            f"{_named(name)} is not a row: {fault}; a row is JSON, as `t.row_text` and `trimtab trim --row` write it"
+        ) from None
 
 
 def argument(text: str | None, option: str) -> Json:
@@ -178,10 +178,19 @@ def _no_constant(spelt: str) -> Json:
     raise _Inexact(f"{spelt} is not JSON")
 
 
+def _is_blank(line: str) -> bool:
+    return not line.strip(" \t\r")
+
+
+def _filled(text: str) -> list[str]:
+    """The lines of a text that are not blank."""
+    return [line for line in text.split("\n") if not _is_blank(line)]
+
+
 def _lines(name: str, text: str) -> list[Json]:
     values = []
     for number, line in enumerate(text.removeprefix(_BOM).split("\n"), 1):
-        if not line.strip(" \t\r"):
+        if _is_blank(line):
             continue
         try:
             values.append(_exact(line))
@@ -194,7 +203,7 @@ def _lines(name: str, text: str) -> list[Json]:
 
 def _only_containers(text: str) -> list[Json] | None:
     """The values of a text of two or more lines, each of them a JSON object or array; None for any other text."""
-    lines = [line for line in text.removeprefix(_BOM).split("\n") if line.strip(" \t\r")]
+    lines = _filled(text.removeprefix(_BOM))
     if len(lines) < 2 or not all(line.lstrip(" \t").startswith(("{", "[")) for line in lines):
         return None
     try:
