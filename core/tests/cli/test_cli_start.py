@@ -42,7 +42,7 @@ def python(*words: str, cwd: Path, env: dict[str, str] | None = None, stdin: byt
         (["plugins"], "cyclopts,rich,cattrs,asyncio,sqlite3"),
         (["plugins", "--json"], "cyclopts,rich,cattrs,asyncio,sqlite3"),
     ],
-    ids=" ".join,
+    ids=["version", "plugins", "plugins as JSON"],
 )
 def test_quick_answers_import_little(words: list[str], kept_out: str, tmp_path: Path) -> None:
     """`--version` and `plugins` answer without importing what the other commands need."""

@@ -89,8 +89,8 @@ def grep(
         pattern: A word or a regular expression (which needs the extra `grep`); case counts.
         line: Search from this line on.
     """
-    host, url = open_host(places or Places())
     find = finder(pattern)
+    host, url = open_host(places or Places())
     screen = console(sys.stdout)
     found = 0
     with host:
