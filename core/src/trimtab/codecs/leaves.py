@@ -28,14 +28,15 @@ _MEDIA_KEYS = frozenset(
     {"image_url", "input_audio", "inlineData", "inline_data", "image", "audio", "video", "document"}
 )
 _PAYLOAD_KEYS = frozenset(
-    {"data", "blob", "bytes", "base64", "b64_json", "url", "uri", "source", "file_data", "image_url", "audio", "video"}
+    {"data", "blob", "bytes", "base64", "b64_json", "url", "uri", "src", "source", "file_data", "image_url", "audio"}
+    | {"video"}
 )
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n"
 
 
-def is_leaf(text: str) -> bool:
+def is_leaf(text: str, least: int = MIN_MOVED) -> bool:
     """Whether JSON leaves take this string for bulk text."""
-    return len(text) >= MIN_MOVED and not is_identity(text)
+    return len(text) >= least and not is_identity(text)
 
 
 def is_identity(text: str) -> bool:
@@ -47,8 +48,8 @@ def strings(value: Json, least: int = MIN_MOVED) -> Iterator[tuple[Path, str, bo
     """Strings of `least` chars or more in document order, each with its path and whether it is a media payload.
 
     A payload is base64 or a `data:` url in a media block: an object with a `type` of image, audio, video, file,
-    document or blob, one that names a MIME type, or what stands under `image_url`, `input_audio`, `inlineData` or a
-    Bedrock `bytes`. Does not recurse.
+    document or blob, one that names a MIME type, MCP's resource with a `blob`, or what stands under `image_url`,
+    `input_audio`, `inlineData` or a Bedrock `bytes`. Does not recurse.
     """
     if isinstance(value, str):
         if len(value) >= least:
@@ -82,6 +83,8 @@ def _is_media(container: Json, step: str | int | None) -> bool:
     if not isinstance(container, dict):
         return False
     if step in _MEDIA_KEYS:
+        return True
+    if "blob" in container and "uri" in container:  # MCP: its MIME type may be missing
         return True
     kind = container.get("type")
     return (isinstance(kind, str) and kind in _MEDIA_TYPES) or any(key in container for key in _MIME_KEYS)

@@ -209,6 +209,7 @@ def media_of(value: Json) -> Iterator[tuple[str, str]]:
                 yield place, node
         elif isinstance(node, dict):
             block = node.get("type") in _MEDIA_TYPES or any(one in node for one in _MEDIA_FIELDS)
+            block = block or {"blob", "uri"} <= set(node)  # MCP's resource: its MIME type may be missing
             for key, child in node.items():
                 name = key.replace("~", "~0").replace("/", "~1")
                 inside = block or key in _MEDIA_UNDER or (in_media and isinstance(child, str))
@@ -253,8 +254,8 @@ def decoded(text: Json) -> Json:
 
 
 def pointed(codec: Codec, output: Json) -> list[str] | None:
-    """The pointers that a codec gives for an output, as a list; JSON text is decoded for it."""
-    given = codec(decoded(output))
+    """The pointers that a codec gives for an output, as a list; JSON text is decoded for it. It is shown a copy."""
+    given = codec(deepcopy(decoded(output)))
     return None if given is None else list(given)
 
 
