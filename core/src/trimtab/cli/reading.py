@@ -128,8 +128,8 @@ def _find(host: Host, uri: str, url: str) -> str:
 
 def _tell(page: Page, again: str, *, by_line: bool) -> None:
     """Where a page stands, and the command for the next one."""
-    lines = f"lines {page.start_line:,}-{page.end_line:,} of {page.total_lines:,}"
-    chars = f"chars {page.start_char:,}-{page.end_char:,} of {page.total_chars:,}"
+    lines = f"{_range('line', page.start_line, page.end_line)} of {page.total_lines:,}"
+    chars = f"{_range('char', page.start_char, page.end_char)} of {page.total_chars:,}"
     if not page.total_chars:
         saying(("the text is empty", "dim"))
         return
@@ -138,6 +138,10 @@ def _tell(page: Page, again: str, *, by_line: bool) -> None:
         saying("next: ", (f"{again} --line {page.next_line}", "bold"))
     elif page.next_char is not None:
         saying("next: ", (f"{again} --char {page.next_char}", "bold"))
+
+
+def _range(unit: str, first: int, last: int) -> str:
+    return f"{unit} {first:,}" if first == last else f"{unit}s {first:,}-{last:,}"
 
 
 def _print(screen: Console, match: Match, find: Finder) -> None:
