@@ -34,6 +34,10 @@ TEXT = "".join(f"{n}: the tram was late\n" for n in range(2_000))
 URI = f"trimtab:{blob_id(TEXT)[:16]}"
 
 
+# A unit that there is not.
+WORDS: Any = "words"
+
+
 class Opaque:
     """An object of the application's whose repr cannot be relied on."""
 
@@ -84,7 +88,7 @@ NOT_JSON: dict[str, tuple[Any, str, str, str]] = {
     "path": (pathlib.PurePosixPath("/srv"), "", "PurePosixPath is not JSON", "plain data"),
     "enum": (Colour.RED, "", "Colour is not JSON", "plain data"),
     "UserDict": (collections.UserDict(a=1), "", "UserDict is not JSON", "plain data"),
-    "generator": ((n for n in ()), "", "generator is not JSON", "plain data"),
+    "generator": ((n for n in "ab"), "", "generator is not JSON", "plain data"),
     "class": (dict, "", "type is not JSON", "plain data"),
     "huge int": (-(10**4_300), "", "more than 4,300 digits", "as a string"),
     "split pair": ("ab\ud83d\ude00", "", "surrogate pair", "utf-16"),
@@ -233,7 +237,7 @@ def test_what_json_writes_is_taken() -> None:
         (lambda _: Host.load(store="texts.db", discover=False), PolicyError, "not a store URL"),
         (lambda _: Budget(limit=100), BadBudget, "512"),
         (lambda _: Budget(keep=30_000), BadBudget, "set both"),
-        (lambda _: Budget(unit="words"), BadBudget, "'chars' or 'tokens'"),
+        (lambda _: Budget(unit=WORDS), BadBudget, "'chars' or 'tokens'"),
         (lambda _: Budget(limit=True), BadBudget, "whole number"),
         (lambda _: Budget(cap=9), BadBudget, "cap must be at least"),
         (lambda _: Budget(batch=9), BadBudget, "batch must be at least"),

@@ -246,7 +246,7 @@ def test_an_optional_hook_of_a_later_version_is_let_be() -> None:
 class Hooks(SimpleNamespace):
     """A namespace that can be registered, since it has a hash."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def plugin(name: str, **provided: Any) -> object:
@@ -301,7 +301,7 @@ def test_exact_names_come_before_globs() -> None:
     asked: list[str] = []
 
     def noting(name: str) -> Codec:
-        return lambda output: asked.append(name)  # type: ignore[func-returns-value,return-value]
+        return lambda output: asked.append(name)
 
     pairs = [("*", noting("all")), ("t*", noting("t*")), ("tool", noting("exact")), ("other", noting("other"))]
     with Host.load(plugins=[plugin("p", trimtab_codecs=pairs)], discover=False) as host:

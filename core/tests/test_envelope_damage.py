@@ -64,9 +64,9 @@ def changed(place: str, value: Any) -> Any:
     row = sound()
     body = row[KEY]
     first, _, name = place.partition("/")
-    target, last = (body["blobRefs"][int(first)], name) if name else (body, first)
-    if first.isdigit() and not name:
-        target, last = body["blobRefs"], int(first)
+    target, last = body, first if not first.isdigit() else int(first)
+    if isinstance(last, int):
+        target, last = (body["blobRefs"][last], name) if name else (body["blobRefs"], last)
     if value is MISSING:
         del target[last]
     else:

@@ -194,12 +194,9 @@ def test_a_row_is_shown_without_its_store(
     trimmed, read = (sync(_host(inner), tool, {"text": page(1)}) for tool in ("fetch", "fs_read"))
     host = _host(FailingStore(inner, method, 1, ERRORS[error]))
 
-    def render(row: Any) -> Any:
-        return asyncio.run(host.arender(row)) if is_async else host.render(row)
-
-    assert canonical(render(trimmed.row)) == trimmed.text
+    assert canonical(called(host, "render", is_async, trimmed.row)) == trimmed.text
     assert caplog.text == ""
-    assert render(read.row) == read.row["$persistedToolOutput"]["skeleton"]
+    assert called(host, "render", is_async, read.row) == read.row["$persistedToolOutput"]["skeleton"]
     assert "shown with markers" in caplog.text
 
 
@@ -210,15 +207,16 @@ def test_what_needs_the_store_says_what_it_said(error: str, is_async: bool) -> N
     inner = MemoryStore()
     trimmed = sync(_host(inner), "fetch", page(1))
     uri = f"trimtab:{blob_id(page(1))[:16]}"
-    for method, call in (
-        ("get", lambda host: host.ainflate(trimmed.row) if is_async else host.inflate(trimmed.row)),
-        ("held", lambda host: host.aallow_list([trimmed.row]) if is_async else host.allow_list([trimmed.row])),
-        ("slice", lambda host: host.aread(uri, allow=ALL) if is_async else host.read(uri, allow=ALL)),
-        ("slice", lambda host: host.agrep(uri, "x", allow=ALL) if is_async else host.grep(uri, "x", allow=ALL)),
-    ):
+    calls: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
+        ("get", "inflate", (trimmed.row,), {}),
+        ("held", "allow_list", ([trimmed.row],), {}),
+        ("slice", "read", (uri,), {"allow": ALL}),
+        ("slice", "grep", (uri, "x"), {"allow": ALL}),
+    ]
+    for method, name, positional, named in calls:
         host = _host(FailingStore(inner, method, 1, ERRORS[error]))
         with pytest.raises(type(ERRORS[error]())):
-            asyncio.run(call(host)) if is_async else call(host)
+            called(host, name, is_async, *positional, **named)
 
 
 @pytest.mark.parametrize("error", ["unavailable", "damaged", "lost"])
@@ -233,6 +231,13 @@ def test_a_models_read_is_answered(error: str, caplog: pytest.LogCaptureFixture)
         assert answer["error"]["kind"] == type(ERRORS[error]()).__name__
         assert answer == asyncio.run(host.arun_read_tool(name, arguments, allow=ALL))
     assert caplog.text.count("WARNING") == 4
+
+
+def called(host: Host, name: str, is_async: bool, *positional: Any, **named: Any) -> Any:
+    """What a method of the host gives, or its async twin."""
+    if is_async:
+        return asyncio.run(getattr(host, f"a{name}")(*positional, **named))
+    return getattr(host, name)(*positional, **named)
 
 
 class _Interrupts:

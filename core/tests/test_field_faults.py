@@ -43,7 +43,7 @@ def test_twenty_read_pages_make_slim_rows(host: Host) -> None:
     """A turn of twenty read pages keeps under 15 % of their text in its rows, and the prompt shows all of it."""
     texts = {blob_id(one): one for one in (article(n, 60_000) for n in range(7))}
     host.store.put(texts, owner="default")
-    pages = []
+    pages: list[Any] = []
     for blob in texts:
         line: int | None = 1
         while line is not None and len(pages) < 20:

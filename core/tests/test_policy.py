@@ -232,6 +232,7 @@ def test_a_meta_tool_is_looked_through() -> None:
     call = {"tool": {"name": "inner"}, "params": {"ask": "tides"}}
     assert policy.inner_call("invoke", call) == ("inner", {"ask": "tides"})
     assert policy.focus_of("inner", {"ask": "tides"}) == "tides"
+    odd: Any
     for odd in (None, [], {}, {"tool": {"name": ""}}, {"tool": {"name": 3}}, {"tool": "inner"}, "text"):
         assert policy.inner_call("invoke", odd) == ("invoke", odd)
     with Host.load(policy=policy, discover=False) as host:
