@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trimtab._json import utf8
 from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path
 from trimtab.types import Json
@@ -97,4 +96,4 @@ def _is_payload(text: str, step: str | int, container: Json, container_step: str
 
 
 def _is_base64(text: str) -> bool:
-    return text.isascii() and not utf8(text).translate(None, _BASE64)
+    return text.isascii() and not text.encode("ascii").translate(None, _BASE64)
