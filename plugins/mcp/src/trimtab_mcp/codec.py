@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from trimtab.codecs import Codec, codec_for, within
-from trimtab.codecs.leaves import is_identity, strings
 from trimtab.pointer import Path, to_pointer
 from trimtab.types import Json
-from trimtab_mcp.results import EmbeddedResource, ResourceLink, TextContent
 
 __all__ = ["mcp_result", "wrapped"]
 
-_BLOCKS: Final[Mapping[str, Codec]] = {
-    "text": codec_for(TextContent),
-    "resource": codec_for(EmbeddedResource),
-    "resource_link": codec_for(ResourceLink),
-    "image": lambda _: (),
-    "audio": lambda _: (),
-}
 _META: Final = "_meta"
 _STRUCTURED: Final = "structuredContent"
 _RESULT: Final = "result"
@@ -81,9 +73,23 @@ def _are_blocks(value: Json) -> bool:
     )
 
 
+@cache
+def _blocks() -> Mapping[str, Codec]:
+    """The codecs of the known blocks by their `type`; made when first needed, since a command may only list plugins."""
+    from trimtab_mcp.results import EmbeddedResource, ResourceLink, TextContent
+
+    return {
+        "text": codec_for(TextContent),
+        "resource": codec_for(EmbeddedResource),
+        "resource_link": codec_for(ResourceLink),
+        "image": lambda _: (),
+        "audio": lambda _: (),
+    }
+
+
 def _typed(block: dict[str, Json]) -> list[str] | None:
     """Pointers into a block of a known type; None for others."""
-    codec = _BLOCKS.get(block["type"])
+    codec = _blocks().get(block["type"])
     found = None if codec is None else codec(block)
     return None if found is None else list(found)
 
@@ -111,6 +117,8 @@ def _in_result(output: dict[str, Json]) -> Iterator[str]:
 
 def _leaves(value: Json) -> Iterator[Path]:
     """Strings that JSON leaves would take, were they long: a codec looks at no lengths."""
+    from trimtab.codecs.leaves import is_identity, strings  # as above: it brings the JSON reader with it
+
     for path, text, is_payload in strings(value, least=0):
         if not (text and is_payload) and not is_identity(text):
             yield path
