@@ -111,3 +111,21 @@ def test_it_agrees_with_a_markdown_parser(pieces: list[str]) -> None:
 def test_what_a_backslash_escapes(text: str, escaped: bool) -> None:
     """An odd number of backslashes before a character makes it an ordinary one."""
     assert is_escaped(text, len(text) - 1) is escaped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 20_000,
+        "- " * 20_000,
+        "-  " * 20_000 + "x",
+        "1) " * 20_000,
+        " " * 50_000 + "x",
+        "    " * 9_000,
+        "\\" * 50_000,
+    ],
+    ids=["quotes", "bullets", "wide bullets", "numbers", "blanks", "indents", "backslashes"],
+)
+def test_long_lines_end(text: str) -> None:
+    """No line makes the patterns try their parts in every way: a line of thousands of signs is read at once."""
+    assert code_ranges(f"{text}\n`x`")[-1:] == [(len(text) + 1, len(text) + 4)]

@@ -28,8 +28,9 @@ _UNKNOWN = re.compile(r"((?:[^\[\]\n]|\[[^\[\]\n]*\])+)\]")
 _LINKED = re.compile(r"\]?\(")
 _BLANKS = re.compile("[ \t]*")
 _NUMERIC = re.compile("[0-9]+")
-# Blanks that may stand around a known id.
+# Blanks that may stand around a known id; and how long one may be.
 _PADDING = 8
+_LONGEST = 2_000
 
 
 def _names(names: Iterable[str]) -> frozenset[str]:
@@ -44,7 +45,8 @@ class Lookup:
 
     Args:
         tool: the tool's name, as the model sees it.
-        output: what it gave, or the row that was stored in its place.
+        output: the row that was stored (`t.row`), or what the tool gave. The row is the safer one: a foreign output that
+            looks like a row is read as one.
         server: the MCP server that it came from; None: the application's own tool.
         arguments: of the call; needed for meta-tools only.
     """
@@ -154,11 +156,8 @@ class _Registry:
     ids: Mapping[str, int]
     names: Mapping[str, int]
     numbers: Mapping[str, int]
-
-    @property
-    def longest(self) -> int:
-        """Code points of the longest name."""
-        return max(map(len, self.names), default=0)
+    longest: int
+    """Code points of the longest name that a marker may hold."""
 
 
 def _registry(
@@ -190,7 +189,9 @@ def _registry(
     numbered = {name: place for name, place in ids.items() if _NUMERIC.fullmatch(name)}
     places = {str(number): place for number, place in enumerate(results, start=1)}
     numbers = (numbered or places) if counted == 1 else {}
-    return _Registry(tuple(sources), ids, {**names, **ids}, numbers)
+    names |= ids
+    longest = min(max(map(len, names), default=0), _LONGEST)
+    return _Registry(tuple(sources), ids, names, numbers, longest)
 
 
 def _kind(

@@ -15,15 +15,16 @@ from attrs import define, frozen
 
 __all__ = ["code_ranges", "is_escaped"]
 
-_QUOTE = r"(?: {0,3}> ?)"
-_ITEM = r"(?:[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$))"
+# No two parts of a pattern can share blanks: otherwise a line of many quote signs or bullets takes for ever.
+_QUOTE = r"(?: {0,3}>)"
+_ITEM = r"(?:(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$))"
 # What follows opening backticks on their line holds none: "``` x ```" on one line is a code span.
-_OPENING = re.compile(rf"(?P<quote>{_QUOTE}*)(?P<item>{_ITEM}*)[ \t]*(?P<fence>`{{3,}}(?=[^`]*$)|~{{3,}})")
+_OPENING = re.compile(rf"(?P<quote>{_QUOTE}*)[ \t]*(?P<item>{_ITEM}*)(?P<fence>`{{3,}}(?=[^`]*$)|~{{3,}})")
 _CLOSING = re.compile(rf"(?P<quote>{_QUOTE}*)[ \t]*(?P<fence>`{{3,}}|~{{3,}})[ \t]*$")
 _BLANK = re.compile(rf"{_QUOTE}*[ \t]*$")
 _QUOTED = re.compile(_QUOTE)
-_LISTED = re.compile(rf"{_QUOTE}*{_ITEM}")
-_HEADING = re.compile(rf"{_QUOTE}* {{0,3}}#{{1,6}}(?:[ \t]|$)")
+_LISTED = re.compile(rf"{_QUOTE}*[ \t]*{_ITEM}")
+_HEADING = re.compile(rf"(?:{_QUOTE}+ ?)? {{0,3}}#{{1,6}}(?:[ \t]|$)")
 _INDENTED = re.compile(r" {4}| {0,3}\t")
 _TICKS = re.compile("`+")
 
