@@ -107,9 +107,9 @@ def parts_of(path: str) -> Parts:
     if ".." in parts:
         raise AccessDenied(f"{path!r:.80} leads upwards; give the path without `..`")
     if "\0" in path:
-        raise AccessDenied(f"{path!r:.80} holds a NUL; give the path as fs_search shows it")
+        raise AccessDenied(f"{path!r:.80} holds a NUL; give the path as a search shows it")
     if os.name == "nt" and not os.path.isabs(path) and any(":" in one for one in parts):
-        raise AccessDenied(f"{path!r:.80} holds a colon; give the path as fs_search shows it")
+        raise AccessDenied(f"{path!r:.80} holds a colon; give the path as a search shows it")
     return tuple(parts)
 
 
@@ -151,7 +151,7 @@ def _translated(asked: str, missing: str) -> Iterator[None]:
 
 
 def _missing(asked: str) -> str:
-    return f"there is nothing at {asked!r:.80} in the allowed folders; fs_search shows what there is"
+    return f"there is nothing at {asked!r:.80} in the allowed folders; a search shows what there is"
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def _paging() -> dict[str, Json]:
 
 def read_definition(protocol: str, name: str) -> Json:
     """Of the tool that reads files and stored texts."""
-    path = _string("A trimtab: uri from a marker, or the path of a file as fs_search gives it.")
+    path = _string("A trimtab: uri from a marker, or the path of a file as a search gives it.")
     return definition(protocol, name, _READ.format(name=name), _object({"path": path, **_paging()}, "path"))
 
 

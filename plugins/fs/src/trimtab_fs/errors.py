@@ -38,7 +38,7 @@ class NotAFile(CallerError):
     """A folder (`is_folder`), or something that is read without end: a device, a pipe, a socket."""
 
     def __init__(self, asked: str, *, is_folder: bool) -> None:
-        what = "a folder; search it with fs_search" if is_folder else "a device, a pipe or a socket, not a file"
+        what = "a folder; give a file in it, or search it" if is_folder else "a device, a pipe or a socket, not a file"
         super().__init__(f"{asked!r:.80} is {what}")
         self.is_folder = is_folder
 

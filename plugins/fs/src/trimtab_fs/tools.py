@@ -199,7 +199,7 @@ class FsTools:
             return [(folder, parts) for folder in self._folders]
         places = [(folder, below) for folder in self._folders if (below := folder.inside(path)) is not None]
         if not places:
-            raise AccessDenied(f"{path!r:.80} is not in an allowed folder; give a path as fs_search shows it")
+            raise AccessDenied(f"{path!r:.80} is not in an allowed folder; give a path as a search shows it")
         return places
 
     def _first(self, path: str) -> Start:
