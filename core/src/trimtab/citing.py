@@ -45,7 +45,7 @@ class Lookup:
 
     Args:
         tool: the tool's name, as the model sees it.
-        output: the row that was stored (`t.row`), or what the tool gave. The row is the safer one: a foreign output that
+        output: the row that was stored (`t.row`), or what the tool gave. The row is the safer one: an output that only
             looks like a row is read as one.
         server: the MCP server that it came from; None: the application's own tool.
         arguments: of the call; needed for meta-tools only.
