@@ -174,6 +174,16 @@ def test_budget_options(trimtab: Any, page: str, words: list[str], budget: Budge
     assert trimtab("trim", "-", *words, stdin=page.encode()).text == rendering(page, budget=budget).text
 
 
+def test_a_meta_tool_has_the_budget_of_the_tool_it_calls(trimtab: Any, tmp_path: Path, page: str) -> None:
+    """As in the library, the inner tool's table decides."""
+    (tmp_path / "trimtab.toml").write_text(
+        "[tools.page_reader]\nlimit = 5000\nkeep = 4000\n[meta.invoke]\nname = '/name'\narguments = '/params'\n"
+    )
+    call = '{"name": "page_reader", "params": {}}'
+    done = trimtab("trim", "-", "--tool", "invoke", "--arguments", call, stdin=page.encode())
+    assert 3000 < len(done.text) <= 4000
+
+
 def test_focus_comes_from_option_or_arguments(trimtab: Any, page: str) -> None:
     """`--focus`, or a query in `--arguments`, decides on what excerpts show; an empty focus is none."""
     wanted = "line 500: what the page says"

@@ -51,7 +51,7 @@ def show(file: File, /, *, all: bool = False, json: bool = False, debug: bool = 
     with _warnings():
         for number, row in enumerate(read_rows(file)):
             if json:
-                sys.stdout.write(f"{canonical(_as_data(row))}\n")
+                emit(f"{canonical(_as_data(row))}\n")
                 continue
             if number:
                 screen.print()
@@ -131,7 +131,7 @@ def _print_values(rows: list[Json], value_of: Callable[[Json], Json]) -> None:
         for number, row in enumerate(rows, 1):
             value = value_of(row)
             if many:
-                sys.stdout.write(f"{canonical(value)}\n")
+                emit(f"{canonical(value)}\n")
             else:
                 emit(value if isinstance(value, str) else f"{canonical(value)}\n")
             tell(number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -77,7 +76,7 @@ def trim(
     outputs = read_outputs(file, as_)
     host, url = open_host(places, reading=False)
     with host:
-        budget = _budget(host.policy, tool, limit, keep, unit)
+        budget = _budget(host.policy, call, limit, keep, unit)
         report = _Report(outputs=outputs, budget=budget, url=url, places=places)
         for done in _trimmed(host, outputs, call, budget, owner):
             report.add(done)
@@ -86,9 +85,9 @@ def trim(
     return 1 if report.failed else 0
 
 
-def _budget(policy: Policy, tool: str, limit: int | None, keep: int | None, unit: Any) -> Budget:
+def _budget(policy: Policy, call: Call, limit: int | None, keep: int | None, unit: Any) -> Budget:
     """The policy's budget for the tool with what the options change; one of limit and keep brings the other along."""
-    own = policy.budget(tool)
+    own = policy.budget(policy.inner_call(call.tool, call.arguments)[0])
     limit = max(own.limit, keep or 0) if limit is None else limit
     keep = min(own.keep, limit) if keep is None else keep
     return Budget(unit=unit or own.unit, limit=limit, keep=keep, batch=own.batch, cap=own.cap, counter=own.counter)
@@ -111,11 +110,11 @@ def _trimmed(host: Host, outputs: Outputs, call: Call, budget: Budget, owner: st
 
 def _print(done: Trimmed, outputs: Outputs, *, url: str, row: bool, json: bool) -> None:
     if json:
-        sys.stdout.write(f"{canonical(_as_data(done, url))}\n")
+        emit(f"{canonical(_as_data(done, url))}\n")
     elif row:
-        sys.stdout.write(f"{done.row_text}\n")
+        emit(f"{done.row_text}\n")
     elif outputs.form == "jsonl":
-        sys.stdout.write(f"{canonical(done.value)}\n")
+        emit(f"{canonical(done.value)}\n")
     else:
         emit(done.text if isinstance(done.value, str) else f"{done.text}\n")
 
