@@ -112,4 +112,5 @@ def progress(what: str, total: int | None = None, *, printing: bool = False) -> 
     finally:
         timer.cancel()
         timer.join()
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()
