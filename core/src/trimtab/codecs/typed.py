@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import attrs
@@ -65,6 +66,13 @@ def _options(shape: Any) -> tuple[Any, ...] | None:
     return get_args(shape) if get_origin(shape) in (Union, types.UnionType) else None
 
 
+@cache
+def _hints(shape: Any) -> dict[str, Any]:
+    """The types of a class's fields, by name."""
+    hints = get_type_hints(shape, include_extras=True)
+    return {one.name: hints[one.name] for one in attrs.fields(shape) if one.name in hints}
+
+
 def _marks(shape: Any, seen: set[Any]) -> bool:
     """Whether a field anywhere in the type is marked. Raises CallerError for a mark on something else than a str."""
     shape, marked = _bare(shape)
@@ -75,8 +83,7 @@ def _marks(shape: Any, seen: set[Any]) -> bool:
     if attrs.has(shape):
         if shape in seen:
             return False
-        hints = get_type_hints(shape, include_extras=True)
-        found = [_marks(hints[one.name], {*seen, shape}) for one in attrs.fields(shape) if one.name in hints]
+        found = [_marks(hint, {*seen, shape}) for hint in _hints(shape).values()]
     else:
         found = [_marks(part, seen) for part in get_args(shape)]
     return any(found)  # of all, not the first: every wrong mark is an error
@@ -85,7 +92,7 @@ def _marks(shape: Any, seen: set[Any]) -> bool:
 def _finder(shape: Any, made: dict[Any, _Finder]) -> _Finder:
     """What appends the paths of the marked strings in a value that has the shape, in the value's order.
 
-    Type hints are read here, once: reading them takes longer than all else of a codec. `made` has the finders of
+    Once, when the codec is made: reading type hints takes longer than all else of it. `made` has the finders of
     classes that are not finished yet, for those that contain themselves.
     """
     shape, marked = _bare(shape)
@@ -122,9 +129,7 @@ def _in_class(shape: Any, made: dict[Any, _Finder]) -> _Finder:
                     fields[key](child, (*path, key), found)
 
     made[shape] = find
-    hints = get_type_hints(shape, include_extras=True)
-    known = [one.name for one in attrs.fields(shape) if one.name in hints and _marks(hints[one.name], set())]
-    fields.update({name: _finder(hints[name], made) for name in known})
+    fields.update({name: _finder(hint, made) for name, hint in _hints(shape).items() if _marks(hint, set())})
     return find
 
 
