@@ -93,6 +93,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "row_like_large": {"tool": "evil", "output": {"$persistedToolOutput": {**ROW_LIKE, "skeleton": WORDS * 20}}},
     "renamed_reader": {"tool": "run", "output": WORDS * 20, "policy": {"read_tool": "open_text"}},
     "no_reader": {"tool": "run", "output": WORDS * 20, "policy": {"read_tool": "", "without_read_back": "trim"}},
+    "tokens": {"tool": "run", "output": WORDS * 40, "budget": {"unit": "tokens", "limit": 300, "keep": 200}},
     "cap": {"tool": "get", "output": [WORDS * 9, WORDS], "budget": {"limit": 5_000, "keep": 5_000, "cap": 300}},
 }
 
