@@ -111,7 +111,7 @@ def set_up() -> None:
         only_uv = Path(folder, "uv.txt")
         only_uv.write_text(pinned("uv"))
         run(*pip, "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", only_uv)
-    uv("pip", "sync", "--python", python, "--require-hashes", LOCK)
+    uv("pip", "sync", "--python", python, "--compile-bytecode", "--require-hashes", LOCK)
     uv("pip", "install", "--python", python, "--no-deps", "--no-build-isolation", *EDITABLE)
     (VENV / "stamp").write_text(stamp)
 

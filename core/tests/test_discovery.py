@@ -297,7 +297,7 @@ def test_a_name_registered_twice_is_the_first_ones(hook: str, kind: str) -> None
 
 
 def test_exact_names_come_before_globs() -> None:
-    """A codec for the tool's own name is asked before one for a glob; None falls through to the next."""
+    """The tool's own name is asked first, then globs, the longest first; None falls through to the next."""
     asked: list[str] = []
 
     def noting(name: str) -> Codec:
@@ -306,7 +306,7 @@ def test_exact_names_come_before_globs() -> None:
     pairs = [("*", noting("all")), ("t*", noting("t*")), ("tool", noting("exact")), ("other", noting("other"))]
     with Host.load(plugins=[plugin("p", trimtab_codecs=pairs)], discover=False) as host:
         assert host.trim("tool", LONG * 20, budget=SMALL).changed
-    assert asked == ["exact", "all", "t*"]
+    assert asked == ["exact", "t*", "all"]
 
 
 # What is installed

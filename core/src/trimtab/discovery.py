@@ -91,9 +91,10 @@ class Registry:
     _owners: dict[tuple[str, str], str] = field(factory=dict)
 
     def codecs_for(self, tool: str) -> list[NamedCodec]:
-        """Codecs that fit a tool, in the order they are tried: exact names, then globs."""
+        """Codecs that fit a tool, in the order they are tried: exact names, then globs, the longest first."""
         exact = [one for one in self.codecs if not one.is_glob and one.pattern == tool]
-        return exact + [one for one in self.codecs if one.is_glob and fnmatchcase(tool, one.pattern)]
+        globs = [one for one in self.codecs if one.is_glob and fnmatchcase(tool, one.pattern)]
+        return exact + sorted(globs, key=lambda one: -len(one.pattern))
 
 
 @frozen

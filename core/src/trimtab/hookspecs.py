@@ -38,8 +38,8 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def trimtab_codecs() -> Iterable[tuple[str, Codec]]:
     """Codecs for tools: pairs of a tool name, or a glob of names (`mcp__*`), and a codec.
 
-    Called once, at load. Order matters only among a plugin's own globs: of several codecs that fit a tool, exact names
-    come before globs, plugins in the order of their names, a plugin's own pairs in the order given. Raising: the plugin
+    Called once, at load. Of several codecs that fit a tool, exact names come before globs and longer globs before
+    shorter ones, then plugins in the order of their names, a plugin's own pairs in the order given. Raising: the plugin
     is reported and none of its codecs are used. Example::
 
         @hookimpl
