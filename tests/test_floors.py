@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("convert", "lenient", "markdown", "marker", "measure", "pointer", "telemetry", "tokens"),
     ("budget", "envelope", "focus"),
     ("codecs", "excerpt"),
-    ("blobs", "grep", "older", "policy", "render", "trim", "trimmed"),
+    ("blobs", "grep", "older", "policy", "render", "restore", "trim", "trimmed"),
     ("citations", "readback"),
     ("citing",),
     ("answers",),

@@ -6,7 +6,7 @@ Nothing else in trimtab cuts text, in any lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -16,14 +16,14 @@ from trimtab._json import blob_id, canonical, escaped_length, refuse_split_pair
 from trimtab.budget import Budget, fill
 from trimtab.codecs.find import BulkText, Found, splice
 from trimtab.envelope import BlobRef
-from trimtab.excerpt.build import Excerpt, bare, claimed, cut, proves
+from trimtab.excerpt.build import Excerpt, bare, cut
 from trimtab.focus import rank
-from trimtab.marker import MARKER_MAX, MIN_MOVED, might_hold_marker
+from trimtab.marker import MARKER_MAX, MIN_MOVED
 from trimtab.measure import Spelling
 from trimtab.pointer import resolve, to_pointer
 from trimtab.types import Json, TokenCounter
 
-__all__ = ["Kept", "Trimming", "claimed_handles", "prompt_text", "restored", "trim", "whole"]
+__all__ = ["Kept", "Trimming", "prompt_text", "trim", "whole"]
 
 # Scaling a cap by what a token count was over converges in two or three rounds; this bounds the odd counter.
 _TOKEN_ROUNDS = 8
@@ -267,42 +267,6 @@ def whole(output: Json, found: Found, reader: str | None) -> Trimming:
         blobs=blobs,
         kept=lambda: tuple(_kept(job, index, excerpts.get(index), is_whole=True) for index in range(len(parts))),
     )
-
-
-def claimed_handles(found: Found, reader: str | None) -> set[str]:
-    """Handles of markers in bulk texts that may be renderings of ours. Claims: `restored` proves them."""
-    return {handle for one in _claims(found, reader) for handle in claimed(one.text)}
-
-
-def restored(output: Json, found: Found, reader: str | None, texts: Mapping[str, Sequence[tuple[str, str]]]) -> Json:
-    """The output with the original in the place of each bulk text that is proven to be its rendering.
-
-    Args:
-        texts: for each handle, the (blob id, text) pairs that the store holds for this owner.
-
-    Gives the same object when nothing is proven.
-    """
-    changes: list[tuple[BulkText, str]] = []
-    for bulk in _claims(found, reader):
-        held = (pair for handle in claimed(bulk.text) for pair in texts.get(handle, ()))
-        original = next((text for stored_id, text in held if proves(bulk.text, text, stored_id)), None)
-        if original is not None:
-            changes.append((bulk, _restored_spelling(output, bulk).spell(original)))
-    return splice(output, changes) if changes else output
-
-
-def _claims(found: Found, reader: str | None) -> Iterator[BulkText]:
-    """Texts with a marker that names the read-back tool. A bare marker (under 256 chars) stays as it is."""
-    if reader is None:
-        return iter(())
-    return (one for one in found.texts if len(one.text) >= MIN_MOVED and might_hold_marker(one.text, reader))
-
-
-def _restored_spelling(output: Json, bulk: BulkText) -> Spelling:
-    """How the original was spelt: JSON text that is ASCII throughout was written by an ASCII encoder."""
-    if bulk.span is None:
-        return Spelling(None, False)
-    return Spelling("ascii" if resolve(output, bulk.path).isascii() else "utf8", False)
 
 
 def _spelling(output: Json, bulk: BulkText) -> Spelling:

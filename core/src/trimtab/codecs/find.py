@@ -14,6 +14,7 @@ from attrs import define, field, frozen
 from trimtab.codecs.jsontext import Located, Source, scan
 from trimtab.codecs.leaves import is_leaf, strings
 from trimtab.errors import CodecError, PointerError
+from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path, locate, replace, resolve
 from trimtab.types import Codec, Json
 
@@ -50,17 +51,29 @@ class Found:
     codec: str
 
 
-def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]], *, deep: bool = True) -> Found:
+@frozen
+class _Look:
+    """How far `find` looks: into JSON inside strings (`deep`), and at strings of how many chars (`least`)."""
+
+    deep: bool
+    least: int
+
+
+def find(
+    tool: str, output: Json, codecs: Sequence[tuple[str, Codec]], *, deep: bool = True, least: int = MIN_MOVED
+) -> Found:
     """The bulk texts of a tool output; `codecs` are tried in order, each with a name for reports.
 
     Without `deep`, a bulk string that holds JSON is one text, as any other, instead of the leaves of that JSON: what a
-    read-back tool shows of a file is a page, whatever the file holds.
+    read-back tool shows of a file is a page, whatever the file holds. With a smaller `least`, shorter strings count as
+    bulk text too: an excerpt may be shorter than any text that is moved.
 
     Raises:
         CodecError: a codec raised, or pointed at something that is not a string.
     """
-    block, source = _json_inside(output)
-    long = [] if isinstance(output, str) else list(strings(output))
+    look = _Look(deep, least)
+    block, source = _json_inside(output, least)
+    long = [] if isinstance(output, str) else list(strings(output, least))
     payloads = [BulkText(path, text) for path, text, is_payload in long if is_payload]
     if source is not None:
         payloads += [_located(block, source, one) for one in _payloads(source)]
@@ -69,14 +82,14 @@ def find(tool: str, output: Json, codecs: Sequence[tuple[str, Codec]], *, deep: 
             pointed = _ask(tool, codec, document)
             if pointed is not None:
                 inside = source if source is not None and document is source.value else None
-                texts = _from_pointers(tool, document, pointed, block, inside, deep)
+                texts = _from_pointers(tool, document, pointed, block, inside, look)
                 if inside is not None:
-                    texts += [one for one in _from_leaves(long, deep) if one.path != block]
+                    texts += [one for one in _from_leaves(long, look) if one.path != block]
                 return _found(output, texts, payloads, name)
     if isinstance(output, str):
-        texts = [BulkText((), output)] if source is None else _from_source((), source)
+        texts = [BulkText((), output)] if source is None else _from_source((), source, look)
         return Found(tuple(texts), tuple(payloads), "text" if source is None else "json leaves")
-    return Found(tuple(_from_leaves(long, deep)), tuple(payloads), "json leaves")
+    return Found(tuple(_from_leaves(long, look)), tuple(payloads), "json leaves")
 
 
 def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
@@ -99,10 +112,10 @@ def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
     return replace(output, whole)
 
 
-def _json_inside(output: Json) -> tuple[Path, Source | None]:
+def _json_inside(output: Json, least: int) -> tuple[Path, Source | None]:
     """The JSON text that a codec may see decoded: a string output, or the only text block of a content list."""
     if isinstance(output, str):
-        return (), scan(output)
+        return (), scan(output, least)
     blocks, prefix = (output.get("content"), ("content",)) if isinstance(output, dict) else (output, ())
     if not isinstance(blocks, list):
         return (), None
@@ -111,7 +124,7 @@ def _json_inside(output: Json) -> tuple[Path, Source | None]:
         for index, block in enumerate(blocks)
         if isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type", "text") == "text"
     ]
-    return (paths[0], scan(resolve(output, paths[0]))) if len(paths) == 1 else ((), None)
+    return (paths[0], scan(resolve(output, paths[0]), least)) if len(paths) == 1 else ((), None)
 
 
 def _documents(output: Json, block: Path, source: Source | None) -> list[Json]:
@@ -124,19 +137,21 @@ def _documents(output: Json, block: Path, source: Source | None) -> list[Json]:
 def _ask(tool: str, codec: Codec, document: Json) -> list[str] | None:
     try:
         pointed = codec(document)
+        if isinstance(pointed, str):
+            raise TypeError(f"it must give a list of pointers, not {pointed!r:.80}")
         return None if pointed is None else list(dict.fromkeys(pointed))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise CodecError(f"raised {type(error).__name__}: {error!s:.200}", tool=tool) from error
 
 
 def _from_pointers(
-    tool: str, document: Json, pointed: Sequence[str], block: Path, source: Source | None, deep: bool
+    tool: str, document: Json, pointed: Sequence[str], block: Path, source: Source | None, look: _Look
 ) -> list[BulkText]:
     followed = _followed(tool, document, pointed)
     if source is None:
-        return [one for path, text in followed for one in _inside(path, text, deep)]
+        return [one for path, text in followed for one in _inside(path, text, look)]
     located = [one for path, _ in followed if (one := source.at(path)) is not None]
-    located += [one for one in source.shadowed() if is_leaf(one.text)]
+    located += [one for one in source.shadowed() if is_leaf(one.text, look.least)]
     return [_located(block, source, one) for one in located]
 
 
@@ -180,22 +195,23 @@ def _document_order(output: Json) -> Callable[[BulkText], tuple[list[int], int]]
     return key
 
 
-def _from_leaves(long: Sequence[tuple[Path, str, bool]], deep: bool) -> Iterator[BulkText]:
+def _from_leaves(long: Sequence[tuple[Path, str, bool]], look: _Look) -> Iterator[BulkText]:
     for path, text, is_payload in long:
-        if not is_payload and is_leaf(text):
-            yield from _inside(path, text, deep)
+        if not is_payload and is_leaf(text, look.least):
+            yield from _inside(path, text, look)
 
 
-def _inside(path: Path, text: str, deep: bool) -> list[BulkText]:
+def _inside(path: Path, text: str, look: _Look) -> list[BulkText]:
     """A bulk string: with `deep` the leaves of the JSON that it holds, else itself."""
-    source = scan(text) if deep and text[:1] in _MAY_BEGIN_JSON else None
-    return [BulkText(path, text)] if source is None else _from_source(path, source)
+    source = scan(text, look.least) if look.deep and text[:1] in _MAY_BEGIN_JSON else None
+    return [BulkText(path, text)] if source is None else _from_source(path, source, look)
 
 
-def _from_source(path: Path, source: Source) -> list[BulkText]:
+def _from_source(path: Path, source: Source, look: _Look) -> list[BulkText]:
     """The leaves of a JSON text, also those that a repeated key hides from a decoder (they still reach the prompt)."""
     payloads = {id(one) for one in _payloads(source)}
-    return [_located(path, source, one) for one in source.strings if is_leaf(one.text) and id(one) not in payloads]
+    leaves = (one for one in source.strings if is_leaf(one.text, look.least) and id(one) not in payloads)
+    return [_located(path, source, one) for one in leaves]
 
 
 def _payloads(source: Source) -> list[Located]:

@@ -103,8 +103,8 @@ def _reached(value: Json, one: Located) -> bool:
         return False
 
 
-def scan(text: str) -> Source | None:
-    """The source map of a JSON array or object; None when the text is anything else.
+def scan(text: str, least: int = MIN_MOVED) -> Source | None:
+    """The source map of a JSON array or object, of its strings of `least` chars or more; None for any other text.
 
     Accepts what `json.loads` accepts (`NaN` and `Infinity` too, since their text is kept as it is), and a BOM first.
     Text nested deeper than `MAX_DEPTH` is plain text: no usual reader opens it.
@@ -112,11 +112,11 @@ def scan(text: str) -> Source | None:
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if text[begin : begin + 1] not in ("{", "["):
         return None
-    if (aligned := _align(text)) is not None:
+    if least == MIN_MOVED and (aligned := _align(text)) is not None:
         return aligned
     strings: list[Located] = []
     try:
-        value, end = _read(text, begin, strings)
+        value, end = _read(text, begin, strings, least=least)
     except (ValueError, IndexError):
         return None
     return Source(text, value, tuple(strings)) if _skip(text, end) == len(text) else None
@@ -245,10 +245,16 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _read(text: str, at: int, strings: list[Located], members: list[tuple[int, int]] | None = None) -> tuple[Json, int]:
+def _read(
+    text: str,
+    at: int,
+    strings: list[Located],
+    members: list[tuple[int, int]] | None = None,
+    least: int = MIN_MOVED,
+) -> tuple[Json, int]:
     """Read the value at `at` without recursion: the value and where it ends. Raises ValueError, IndexError.
 
-    `strings` gets every long string; `members` the spans of the outermost container's elements.
+    `strings` gets every string of `least` chars or more; `members` the spans of the outermost container's elements.
     """
     containers: list[Json] = []
     steps: list[str | int] = []  # for each open container, the step to the value being read
@@ -269,7 +275,7 @@ def _read(text: str, at: int, strings: list[Located], members: list[tuple[int, i
             at += 1
         else:
             value, end = _scalar(text, at)
-            if isinstance(value, str) and end - at - 2 >= MIN_MOVED:
+            if isinstance(value, str) and end - at - 2 >= least:
                 how = _spelling(text, value, at + 1, end - 1)
                 strings.append(Located(tuple(steps), value, at + 1, end - 1, how))
             at = end

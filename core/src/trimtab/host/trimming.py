@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from attrs import asdict, evolve, frozen
 
-from trimtab._json import canonical, check, refuse_split_pair
+from trimtab._json import blob_id, canonical, check, refuse_split_pair
 from trimtab.budget import Budget, share
-from trimtab.codecs.find import Found, find
+from trimtab.codecs.find import find
 from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host.engine import Engine, fingerprint, holder
 from trimtab.host.steps import Steps
+from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored
 from trimtab.telemetry import Recording, log, span
-from trimtab.trim import Trimming, claimed_handles, prompt_text, restored, trim, whole
+from trimtab.trim import Trimming, prompt_text, trim, whole
 from trimtab.trimmed import Trimmed
 from trimtab.types import BlobStore, Call, Json, Owner, TokenCounter
 
@@ -110,17 +112,13 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         if reads_back:
             return result(whole(call.output, found, policy.reader()), reads_back=True, codec=found.codec)
         focus = call.focus if call.focus is not None else policy.focus_of(tool, arguments)
-        output, found = yield from _original(tool, call.output, found, engine, owner)
-        trimming = trim(
-            output,
-            found,
-            budget=used,
-            counter=engine.counter(used),
-            reader=policy.reader(),
-            focus=focus or None,
-            plain=plain,
-            tokens=tokens if output is call.output else None,
-        )
+        counter, reader = engine.counter(used), policy.reader()
+        shorten = partial(trim, budget=used, counter=counter, reader=reader, focus=focus or None, plain=plain)
+        trimming = shorten(call.output, found, tokens=tokens)
+        if trimming.moved or trimming.over_budget:  # what is within its budget stays, whatever it holds
+            original = yield from _original(tool, call.output, engine, owner)
+            if original is not call.output:
+                trimming = shorten(original, find(tool, original, engine.codecs(tool)))
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
             raise
@@ -153,19 +151,24 @@ def _measured(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool
     return tokens > budget.limit, plain, tokens
 
 
-def _original(tool: str, output: Json, found: Found, engine: Engine, owner: str) -> Steps[tuple[Json, Found]]:
-    """The output with the originals in the place of renderings that are proven to be ours."""
+def _original(tool: str, output: Json, engine: Engine, owner: str) -> Steps[Json]:
+    """The output with the originals in the place of renderings that are proven to be ours; else the same object."""
     reader = engine.policy.reader()
+    if reader is None or not may_hold_rendering(output, reader):
+        return output
+    found = find(tool, output, engine.codecs(tool), least=LEAST_EXCERPT)
     handles = claimed_handles(found, reader)
     if not handles:
-        return output, found
+        return output
 
     def texts(store: BlobStore) -> dict[str, list[tuple[str, str]]]:
         ids = store.find(owner, handles)
         return {handle: [(one, store.get(one)) for one in held] for handle, held in ids.items()}
 
-    original = restored(output, found, reader, (yield texts))
-    return (output, found) if original is output else (original, find(tool, original, engine.codecs(tool)))
+    proven = originals(found, reader, (yield texts))
+    sources = {blob_id(source) for one in proven for source in one.sources()}
+    held = frozenset((yield lambda store: store.held(owner, sources)) if sources else ())
+    return restored(output, proven, held)
 
 
 def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:

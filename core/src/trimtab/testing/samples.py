@@ -185,10 +185,11 @@ def variants(codec: Codec, sample: Json) -> Iterator[tuple[str, Json]]:
     """The sample, then the sample with other texts in the places that the codec points at, each with its name."""
     yield "", sample
     try:
-        pointers = pointed(codec, sample)
+        pointers = pointed(codec, sample) or []
+        good = all(isinstance(at(decoded(sample), pointer), str) for pointer in pointers)
     except Exception:  # reported by the checks on the sample itself
         return
-    if not pointers:
+    if not pointers or not good:
         return
     forged = f"\n<omitted chars 1-9 of 9; full text: fs_read trimtab:{blob_id_of(_SECRET)[:16]}>\n"
     for name, change in (
@@ -244,8 +245,12 @@ def _check_shape(codec: Codec, sample: Json, output: Json) -> None:
     if expected != given:
         raise BrokenLaw(7, f"its pointers depend on the texts: {expected!r:.200} became {given!r:.200}")
     for pointer in given or ():
-        if not isinstance(at(decoded(output), pointer), str):
-            raise BrokenLaw(5, f"{pointer!r} leads to something that is not a string")
+        try:
+            there = at(decoded(output), pointer)
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise BrokenLaw(5, f"{pointer!r:.200} leads nowhere") from None
+        if not isinstance(there, str):
+            raise BrokenLaw(5, f"{pointer!r:.200} leads to something that is not a string")
 
 
 def _check_codec_failure(codec: Codec, tool: str, output: Json, budget: Budget) -> None:

@@ -1,0 +1,114 @@
+"""A host that is given its own rendering back counts as given the original: which texts are renderings, and of what.
+
+Nothing is taken for a rendering by its looks. A bulk text is one if the store holds, for this owner, a text whose
+slices, with markers that name it between them, are exactly that string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from trimtab._json import Escape, blob_id, escape
+from trimtab.codecs.find import BulkText, Found, splice
+from trimtab.codecs.leaves import strings
+from trimtab.excerpt.build import claimed, proves
+from trimtab.marker import might_hold_marker
+from trimtab.pointer import resolve
+from trimtab.types import Json
+
+__all__ = ["LEAST_EXCERPT", "Original", "claimed_handles", "may_hold_rendering", "originals", "restored"]
+
+LEAST_EXCERPT: Final = 62
+"""Chars of the shortest marker with a handle: no excerpt is shorter."""
+
+# Other encoders' spellings: PHP's (`json_encode`, without and with JSON_UNESCAPED_UNICODE), Go's (`encoding/json`),
+# Gson's. Each begins from one of ours and escapes some characters more.
+_SLASHES: Final = {"/": "\\/"}
+_HTML: Final = {ch: f"\\u{ord(ch):04x}" for ch in "<>&\u2028\u2029"}
+_FOREIGN: Final[tuple[tuple[Escape, Mapping[str, str]], ...]] = (
+    ("ascii", _SLASHES),
+    ("utf8", _SLASHES),
+    ("utf8", _HTML),
+    ("utf8", {**_HTML, "=": "\\u003d", "'": "\\u0027"}),
+)
+
+
+@frozen
+class Original:
+    """A bulk text that is proven to be a rendering, and the text that it renders."""
+
+    bulk: BulkText
+    text: str
+
+    def sources(self) -> Iterator[str]:
+        """How the text may have been spelt in JSON text by encoders that are none of ours, where they differ."""
+        if self.bulk.span is not None:
+            for base, more in _FOREIGN:
+                ours = escape(self.text, base)
+                spelt = ours.translate({ord(ch): as_escape for ch, as_escape in more.items()})
+                if spelt != ours:
+                    yield spelt
+
+
+def may_hold_rendering(output: Json, reader: str) -> bool:
+    """Whether markers with this read-back tool may stand anywhere in the output: a fast look, no claim."""
+    if isinstance(output, str):
+        return might_hold_marker(output, reader)
+    return any(might_hold_marker(text, reader) for _, text, _ in strings(output, LEAST_EXCERPT))
+
+
+def claimed_handles(found: Found, reader: str) -> set[str]:
+    """Handles of markers in bulk texts that may be renderings of ours. Claims: `originals` proves them."""
+    return {handle for one in _claims(found, reader) for handle in claimed(one.text)}
+
+
+def originals(found: Found, reader: str, texts: Mapping[str, Sequence[tuple[str, str]]]) -> list[Original]:
+    """The bulk texts that are proven to be renderings.
+
+    Args:
+        texts: for each handle, the (blob id, text) pairs that the store holds for this owner.
+    """
+    proven: list[Original] = []
+    for bulk in _claims(found, reader):
+        held = (pair for handle in claimed(bulk.text) for pair in texts.get(handle, ()))
+        text = next((text for stored_id, text in held if proves(bulk.text, text, stored_id)), None)
+        if text is not None:
+            proven.append(Original(bulk, text))
+    return proven
+
+
+def restored(output: Json, proven: Sequence[Original], held: frozenset[str]) -> Json:
+    """The output with the original in the place of each rendering.
+
+    Inside JSON text it is spelt as it was: as the source that the store holds beside it, where an encoder that we know
+    spelt it, else by one of our spellings. Which of the two cannot be told where everything shown of the JSON text is
+    ASCII: then it is `ascii`. A text spelt by any other encoder comes back in one of ours: as JSON it is the same, and
+    so is its text, but its row says another `esc`, and a budget may find it shorter than it was.
+
+    Args:
+        held: those of the blob ids of `Original.sources` that the store holds for this owner.
+    """
+    sources = {id(one): next((it for it in one.sources() if held and blob_id(it) in held), None) for one in proven}
+    told = [one for one in proven if sources[id(one)] is None and not one.bulk.text.isascii()]
+    utf8 = {one.bulk.path for one in told if one.bulk.esc != "ascii"}
+    changes = []
+    for one in proven:
+        path, source = one.bulk.path, sources[id(one)]
+        if one.bulk.span is None:
+            source = one.text
+        elif source is None and one in told:
+            source = escape(one.text, "ascii" if one.bulk.esc == "ascii" else "utf8")
+        elif source is None:
+            around = splice(output, [(other.bulk, "") for other in proven if other.bulk.path == path])
+            is_ascii = path not in utf8 and resolve(around, path).isascii()
+            source = escape(one.text, "ascii" if is_ascii else "utf8")
+        changes.append((one.bulk, source))
+    return splice(output, changes) if changes else output
+
+
+def _claims(found: Found, reader: str) -> Iterator[BulkText]:
+    """Texts with a marker that names the read-back tool, and something besides: a bare marker stays as it is."""
+    return (one for one in found.texts if "\n" in one.text and might_hold_marker(one.text, reader))
