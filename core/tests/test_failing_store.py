@@ -354,3 +354,22 @@ def test_files_that_may_not_grow_are_a_failure_like_any_other(tmp_path: Path, ki
     url = f"sqlite:///{tmp_path / 'texts.db'}" if kind == "sqlite" else (tmp_path / "texts").as_uri()
     done = subprocess.run([sys.executable, "-c", LIMITED, url], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "StoreUnavailable\n"), done.stderr
+
+
+@pytest.mark.parametrize("error", sorted(ERRORS))
+@pytest.mark.parametrize("method", ["get", "size", "slice", "find"])
+def test_a_read_call_is_answered_whatever_the_store_raises(method: str, error: str) -> None:
+    """A model's read call gets an error to read, never an exception into the application's loop."""
+    host, store = failing(method, error)
+    store.put({blob_id(page(1)): page(1)}, owner="default")
+    uri = f"trimtab:{blob_id(page(1))}"
+    answer = host.run_read_tool("fs_read", {"uri": uri}, allow=ALL)
+    assert set(answer) == {"error"} or answer["text"].startswith("1.0: the locks")
+    assert set(answer) != {"error"} or {"kind", "message"} == set(answer["error"])
+
+
+def test_without_a_read_tool_no_name_reads_back() -> None:
+    """Where the application offers no read-back tool, the default search tool's name is an ordinary one."""
+    policy = Policy(read_tool="")
+    assert not policy.is_read_tool("fs_search")
+    assert Policy(read_tool="", read_aliases=("my_read",)).is_read_tool("my_read")

@@ -273,8 +273,9 @@ class Policy:
 
     @property
     def read_names(self) -> tuple[str, ...]:
-        """Every name under which the model sees the read-back and search tools."""
-        return tuple(name for name in (self.read_tool, self.search_tool, *self.read_aliases) if name)
+        """Every name under which the model sees the read-back and search tools; without the one there is no other."""
+        own = (self.read_tool, self.search_tool) if self.read_tool else ()
+        return tuple(name for name in (*own, *self.read_aliases) if name)
 
     def reader(self) -> str | None:
         """The name for the markers, or None where there is no read-back tool."""

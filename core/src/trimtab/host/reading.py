@@ -11,12 +11,12 @@ from trimtab.answers import (
     text_argument,
     whole_number,
 )
-from trimtab.errors import CallerError, StoreError, TrimtabError
+from trimtab.errors import CallerError, StoreError, StoreUnavailable, TrimtabError
 from trimtab.grep import finder, grep
 from trimtab.host.engine import Engine
 from trimtab.host.steps import Steps
 from trimtab.readback import BlobText, Place, Room, blob_of, page_at, room_of
-from trimtab.telemetry import log, span
+from trimtab.telemetry import Recording, log, span
 from trimtab.types import AllowList, Everything, GrepResult, Json, Page
 
 __all__ = ["grep_steps", "read_steps", "room_for", "run_read_tool_steps"]
@@ -60,9 +60,16 @@ def run_read_tool_steps(engine: Engine, name: str, arguments: Json, allow: Allow
             return (yield from _read(engine, arguments, allow))
         except TrimtabError as error:
             if isinstance(error, StoreError):
-                log.warning("%s: %s", name, error)
-                recording.fail(error)
+                _report(recording, name, error)
             return error_output(error)
+        except Exception as error:  # whatever a store of others raises: the model's turn goes on
+            _report(recording, name, error)
+            return error_output(StoreUnavailable(f"the store cannot be read now ({type(error).__name__}); try later"))
+
+
+def _report(recording: Recording, name: str, error: Exception) -> None:
+    log.warning("%s: %s", name, error)
+    recording.fail(error)
 
 
 def _read(engine: Engine, arguments: Json, allow: Allow) -> Steps[Json]:
