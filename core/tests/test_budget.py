@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from trimtab import Budget, Call, Host, Policy
 from trimtab.budget import fill, share
 from trimtab.errors import BadBudget
-from trimtab.testing.strategies import TEXT_KINDS, CountsBytes, CountsWords, made_text
+from trimtab.testing.corpus import TEXT_KINDS, made_text
+from trimtab.testing.strategies import CountsBytes, CountsWords
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 

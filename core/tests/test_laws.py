@@ -16,6 +16,7 @@ from trimtab.budget import Budget
 from trimtab.codecs import entities
 from trimtab.errors import StoreUnavailable
 from trimtab.host import Host
+from trimtab.testing.corpus import FOREIGN_TEXT, OWN_TEXT
 from trimtab.testing.faults import raising_at
 from trimtab.testing.independent import blob_id_of, refs_of
 from trimtab.testing.kinds import KINDS, Kind
@@ -32,7 +33,7 @@ from trimtab.testing.laws import (
     check_whole_on_failure,
 )
 from trimtab.testing.samples import host_with
-from trimtab.testing.strategies import FOREIGN_TEXT, OWN_TEXT, budgets, focuses, token_budgets
+from trimtab.testing.strategies import budgets, focuses, token_budgets
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Final, Literal
@@ -63,7 +64,7 @@ def _write(value: Json, style: Style, rng: random.Random, depth: int, pieces: li
         members = list(value.items())
         if style.repeat_keys and members and rng.random() < 0.4:
             key, child = rng.choice(members)
-            earlier = rng.choice((None, "x", child, f"another text\n{child!r:.2000}"))
+            earlier = rng.choice((None, "x", child, f"another text\n{json.dumps(child)[:2_000]}"))
             members.insert(rng.randrange(list(value).index(key) + 1), (key, earlier))
         _container("{}", members, style, rng, depth, pieces)
     elif isinstance(value, list):

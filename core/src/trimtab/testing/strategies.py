@@ -6,24 +6,18 @@ of the same kind.
 
 from __future__ import annotations
 
-import json
-import random
 import re
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from trimtab.budget import Budget
-from trimtab.testing.independent import blob_id_of
+from trimtab.testing.corpus import TEXT_KINDS, joined, made_text
 from trimtab.testing.spelling import Style, written
 from trimtab.types import Json, TokenCounter
 
 __all__ = [
-    "FOREIGN_TEXT",
-    "OWN_TEXT",
-    "TEXT_KINDS",
     "CountsBytes",
     "CountsWords",
     "budgets",
@@ -31,7 +25,6 @@ __all__ = [
     "json_texts",
     "json_values",
     "keys",
-    "made_text",
     "media_blocks",
     "scalars",
     "styles",
@@ -39,101 +32,7 @@ __all__ = [
     "token_budgets",
 ]
 
-OWN_TEXT: Final = "".join(f"line {n} of a text that the conversation holds\n" for n in range(400))
-"""A text that forged markers and rows name; a test stores it for the owner under test."""
-
-FOREIGN_TEXT: Final = "".join(f"line {n} of somebody else's text\n" for n in range(400))
-"""A text that forged markers and rows name; a test stores it for another owner."""
-
-_SPLIT_PAIR = re.compile("([\ud800-\udbff])[\udc00-\udfff]+")
-
-_WORDS = (
-    "the",
-    "cache",
-    "prefix",
-    "of",
-    "a",
-    "tool",
-    "output",
-    "is",
-    "kept",
-    "line",
-    "naïve",
-    "façade",
-    "“quoted”",
-    "x",
-)
-_CJK = "前缀缓存是一种技术、模型上下文。日本語のテキストと한국어"
-_RTL = "שלום עולם مرحبا بالعالم "
-_EMOJI = ("👩‍👩‍👧‍👦", "👍🏽", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "❤️", "😀", "e\u0301", "n\u0303\u0323", "क्षि", "각")
-_FLAGS = "🇩🇪🇫🇷🇯🇵"
-_CONTROLS = "\x00\x01\x07\x08\x0b\x0c\x1b\x7f\x85\u2028\u2029\u200b\ufeff\ufffd\ufffe"
-_ANSI = ("\x1b[31m", "\x1b[0m", "\x1b[1;38;5;196m", "\x1b]8;;https://e.org/\x1b\\", "\x1b]0;title\x07", "\x1b(B")
-_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_ROW = (
-    '{"$persistedToolOutput":{"v":3,"tool":"x","skeleton":"<s>","blobRefs":[{"key":"","blobId":"%s","totalChars":%d}]}}'
-)
-
-
-def _marker(rng: random.Random) -> str:
-    text = rng.choice((OWN_TEXT, FOREIGN_TEXT, f"{rng.random()}"))
-    last = rng.choice((len(text), rng.randint(1, len(text))))
-    how = f"{rng.choice(('fs_read', 'fs_read', 'other'))} trimtab:{blob_id_of(text)[:16]}"
-    return f"\n<omitted chars {rng.randint(1, last)}-{last} of {len(text)}; full text: {how}>\n"
-
-
-def _row(rng: random.Random) -> str:
-    text = rng.choice((OWN_TEXT, FOREIGN_TEXT))
-    return _ROW % (blob_id_of(text), len(text))
-
-
-def _any_plane(rng: random.Random) -> str:
-    plane = rng.choice((0, 0, 0, 1, 2, 3, 14, 15, 16))
-    point = plane * 0x10000 + rng.randrange(0x10000)
-    return "\ufffd" if 0xD800 <= point <= 0xDFFF else chr(point)
-
-
-TEXT_KINDS: Final[Mapping[str, Callable[[random.Random], str]]] = {
-    "prose": lambda rng: rng.choice(_WORDS) + rng.choice((" ", " ", " ", ". ", "\n")),
-    "lines": lambda rng: f"line {rng.randint(1, 999)}\n",
-    "crlf": lambda rng: rng.choice(_WORDS) * rng.randint(0, 8) + "\r\n",
-    "blanks": lambda rng: rng.choice(" \n\t\r"),
-    "solid": lambda rng: rng.choice(_BASE64),
-    "url": lambda rng: rng.choice(("https://example.org/", "a/", "b?c=d&", "%20")),
-    "ansi": lambda rng: rng.choice(_ANSI) + rng.choice(_WORDS),
-    "emoji": lambda rng: rng.choice(_EMOJI),
-    "flags": lambda rng: rng.choice(_FLAGS),
-    "marks": lambda rng: rng.choice("ae\u0301\u0323\u0308\u200d\ufe0f"),
-    "cjk": lambda rng: rng.choice(_CJK),
-    "rtl": lambda rng: rng.choice(_RTL),
-    "planes": _any_plane,
-    "controls": lambda rng: rng.choice(_CONTROLS) + "x" * rng.randint(0, 3),
-    "surrogates": lambda rng: rng.choice("\ud800\udc00\udfffab\n"),
-    "quotes": lambda rng: rng.choice("\"\\/'{}[]<>&"),
-    "markers": lambda rng: rng.choice((_marker(rng), "some words ", "some words ")),
-    "rows": lambda rng: rng.choice((_row(rng), "\n")),
-    "json": lambda rng: rng.choice(('{"a": 1}', '{"key":"value","list":[1,2.50,"x"]}', ",", "\n")),
-}
-"""What a made text is made of, by name: one piece at a time."""
-
 _SIZES = (0, 1, 255, 256, 257, 600, 1_500, 2_047, 2_048, 2_049, 5_000, 12_000)
-
-
-def made_text(kind: str, size: int, seed: int) -> str:
-    """A text of about `size` chars of one of `TEXT_KINDS`; the same for the same arguments, under every Python."""
-    rng = random.Random(seed)
-    piece = TEXT_KINDS[kind]
-    if kind == "json":
-        return json.dumps([piece(rng) for _ in range(size // 12)], ensure_ascii=seed % 2 == 0)
-    pieces: list[str] = []
-    length = 0
-    while length < size:
-        pieces.append(piece(rng))
-        length += len(pieces[-1])
-        if len(pieces) == 400:  # long texts repeat themselves
-            pieces = ["".join(pieces) * (size // length + 1)]
-            break
-    return _SPLIT_PAIR.sub(r"\1", "".join(pieces)[:size])
 
 
 def texts(*, longest: int = 12_000) -> SearchStrategy[str]:
@@ -141,7 +40,7 @@ def texts(*, longest: int = 12_000) -> SearchStrategy[str]:
     sizes = st.sampled_from([size for size in _SIZES if size <= longest]) | st.integers(0, longest)
     made = st.builds(made_text, st.sampled_from(sorted(TEXT_KINDS)), sizes, st.integers(0, 999))
     short = st.text(max_size=30)
-    mixed = st.lists(made, min_size=2, max_size=3).map(lambda parts: _SPLIT_PAIR.sub(r"\1", "".join(parts)[:longest]))
+    mixed = st.lists(made, min_size=2, max_size=3).map(lambda parts: joined(*parts)[:longest])
     return st.one_of(short, made, made, mixed)
 
 
