@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from trimtab import ALL, Budget, Call, Host, Policy, Trimmed
+from trimtab import ALL, Budget, Call, Host, Policy, Trimmed, UnsupportedOutput
 from trimtab._json import blob_id, canonical
 from trimtab.blobs.memory import MemoryStore
 from trimtab.errors import DamagedBlob, LostBlob, StoreUnavailable
@@ -373,3 +373,40 @@ def test_without_a_read_tool_no_name_reads_back() -> None:
     policy = Policy(read_tool="")
     assert not policy.is_read_tool("fs_search")
     assert Policy(read_tool="", read_aliases=("my_read",)).is_read_tool("my_read")
+
+
+class BrokenCounter:
+    """A counter that cannot count."""
+
+    name = "broken"
+    version = "1"
+
+    def count(self, text: str) -> int:
+        """Raise."""
+        raise RuntimeError(f"no vocabulary for {len(text)} chars")
+
+
+def test_a_counter_that_raises_leaves_the_output_whole() -> None:
+    """A counter is somebody's part as a codec is: the output goes out whole, with the error beside it."""
+    with Host.load(discover=False) as host:
+        trimmed = host.trim("x", page(1), budget=Budget(unit="tokens", limit=200, keep=128, counter=BrokenCounter()))
+        assert trimmed.value == page(1)
+        assert isinstance(trimmed.error, RuntimeError)
+
+
+def test_what_went_whole_says_why_each_time() -> None:
+    """A later call for an output that went whole gives the first failure again, also once the store is well."""
+    host, store = failing("put", "os")
+    first = host.trim("x", page(1), budget=SMALL)
+    store.heal()
+    again = host.trim("x", page(1), budget=SMALL)
+    assert again.value == page(1)
+    assert isinstance(first.error, OSError)
+    assert again.error is first.error
+
+
+@pytest.mark.parametrize("policy", [Policy(read_tool=""), Policy()])
+def test_a_split_pair_is_refused_where_it_stays(policy: Policy) -> None:
+    """A surrogate pair as two code points is refused as soon as its text would stay in the prompt and in the row."""
+    with Host.load(policy=policy, discover=False) as host, pytest.raises(UnsupportedOutput, match="surrogate pair"):
+        host.trim("x", "\ud83d\ude00" + ("" if policy.read_tool else "long " * 9_000))

@@ -15,7 +15,7 @@ from trimtab.policy import Policy
 from trimtab.trim import prompt_text
 from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
 
-__all__ = ["DEFAULT_OWNER", "Engine", "fingerprint", "holder"]
+__all__ = ["DEFAULT_OWNER", "Engine", "holder"]
 
 DEFAULT_OWNER = "default"
 
@@ -34,8 +34,7 @@ def holder(owner: Owner | None) -> str:
     return owner
 
 
-def fingerprint(tool: str, output: Json) -> str:
-    """Tells outputs apart for `Engine.went_whole`."""
+def _fingerprint(tool: str, output: Json) -> str:
     return blob_id(f"{tool}\0{prompt_text(output)}")
 
 
@@ -47,7 +46,7 @@ class Engine:
     registry: Registry
     _counters: dict[str, TokenCounter] = field(factory=dict)
     _budgets: dict[str, Budget] = field(factory=dict)
-    _whole: set[str] = field(factory=set)
+    _whole: dict[str, Exception] = field(factory=dict)
     _lock: Lock = field(factory=Lock, repr=False)
 
     def budget(self, tool: str) -> Budget:
@@ -88,14 +87,14 @@ class Engine:
                 )
         return [_named(one) for one in registered]
 
-    def stay_whole(self, key: str) -> None:
-        """Remember that this output went out whole: it must, from now on, in every request."""
+    def stay_whole(self, tool: str, output: Json, error: Exception) -> None:
+        """Remember that this output went out whole, and why: it must, from now on, in every request."""
         with self._lock:
-            self._whole.add(key)
+            self._whole.setdefault(_fingerprint(tool, output), error.with_traceback(None))
 
-    def went_whole(self, tool: str, output: Json) -> bool:
-        """Whether this output went out whole before, because something failed."""
-        return bool(self._whole) and fingerprint(tool, output) in self._whole
+    def why_whole(self, tool: str, output: Json) -> Exception | None:
+        """What failed when this output went out whole before; None: it did not."""
+        return self._whole.get(_fingerprint(tool, output)) if self._whole else None
 
     def describe(self, budget: Budget) -> Mapping[str, Json]:
         """A budget as data."""

@@ -13,7 +13,7 @@ from trimtab.budget import Budget, share
 from trimtab.codecs.find import find
 from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
-from trimtab.host.engine import Engine, fingerprint, holder
+from trimtab.host.engine import Engine, holder
 from trimtab.host.steps import Steps
 from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored
 from trimtab.telemetry import Recording, log, span
@@ -89,31 +89,25 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
     policy = engine.policy
     tool, arguments = policy.inner_call(call.tool, call.arguments)
     used = budget or engine.budget(tool)
+    counter = engine.counter(used)
     reads_back = policy.is_read_tool(call.tool) or policy.is_read_tool(tool)
 
     def result(trimming: Trimming, **more: Any) -> _Prepared:
-        return _Prepared(
-            tool=call.tool, output=call.output, budget=used, counter=engine.counter(used), trimming=trimming, **more
-        )
+        return _Prepared(tool=call.tool, output=call.output, budget=used, counter=counter, trimming=trimming, **more)
 
     untouched = Trimming(skeleton=call.output)
     try:
-        above, plain, tokens = _measured(call.output, used, engine.counter(used))
-    except UnsupportedOutput as error:
-        if policy.unsupported == "error":
-            raise
-        return result(untouched, error=error)
-    if engine.went_whole(call.tool, call.output):
-        return result(untouched, reads_back=reads_back)
-    if not reads_back and not (policy.trims() and (above or used.cap is not None)):
-        return result(untouched)
-    try:
+        above, plain, tokens = _measured(call.output, used, counter)
+        before = engine.why_whole(call.tool, call.output)
+        if before is not None or not (reads_back or (policy.trims() and (above or used.cap is not None))):
+            if isinstance(call.output, str):
+                refuse_split_pair(call.output)
+            return result(untouched, reads_back=reads_back, error=before)
         found = find(tool, call.output, engine.codecs(tool), deep=not reads_back)
         if reads_back:
             return result(whole(call.output, found, policy.reader()), reads_back=True, codec=found.codec)
         focus = call.focus if call.focus is not None else policy.focus_of(tool, arguments)
-        counter, reader = engine.counter(used), policy.reader()
-        shorten = partial(trim, budget=used, counter=counter, reader=reader, focus=focus or None, plain=plain)
+        shorten = partial(trim, budget=used, counter=counter, reader=policy.reader(), focus=focus or None, plain=plain)
         trimming = shorten(call.output, found, tokens=tokens)
         if trimming.moved or trimming.over_budget:  # what is within its budget stays, whatever it holds
             original = yield from _original(tool, call.output, engine, owner)
@@ -123,7 +117,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         if policy.unsupported == "error":
             raise
         return result(untouched, error=error)
-    except Exception as error:  # whatever a plugin's codec or store raises
+    except Exception as error:  # whatever a plugin's codec, counter or store raises
         return result(untouched, reads_back=reads_back, error=error)
     if not trimming.moved:
         trimming = evolve(trimming, skeleton=call.output)
@@ -131,15 +125,10 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
 
 
 def _measured(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool, bool, int | None]:
-    """Whether an output may be above its limit, whether it is plain (see `check`), its tokens where they were counted.
-
-    What stays in the prompt is checked on the way.
-    """
+    """Whether an output may be above its limit, whether it is plain (see `check`), its tokens where counted."""
     plain = True
     if isinstance(output, str):
         text = output
-        if len(text) <= budget.limit:
-            refuse_split_pair(text)
     else:
         least, plain = check(output)
         if least > budget.limit and budget.unit == "chars":
@@ -188,7 +177,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
     if error is not None:
         trimming = Trimming(skeleton=prepared.output)
         if not isinstance(error, UnsupportedOutput):
-            engine.stay_whole(fingerprint(prepared.tool, prepared.output))
+            engine.stay_whole(prepared.tool, prepared.output, error)
     value = prepared.output if prepared.reads_back or not trimming.moved else trimming.skeleton
     return Trimmed(
         tool=prepared.tool,
