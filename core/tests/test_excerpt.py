@@ -213,6 +213,27 @@ def test_a_gap_shorter_than_its_marker_is_shown() -> None:
     assert all(last - first + 1 > 60 for first, last in near.cuts)
 
 
+@pytest.mark.parametrize(
+    ("text", "spelling"),
+    [
+        ("\x00" * 600, Spelling(None, True)),
+        ("\ud800x" * 400, Spelling("utf8", True)),
+        ("x\n" * 800 + "\x00", Spelling(None, True)),
+        ("some words " * 100, Spelling("utf8", False)),
+    ],
+    ids=["NUL", "surrogates", "one NUL", "odd escapes"],
+)
+def test_what_is_shown_shorter_than_it_is_has_a_gap(text: str, spelling: Spelling) -> None:
+    """Where all of it would fit as it is shown, most of it is: one gap, just worth its marker, tells the two apart."""
+    fits = spelling.length(shown(text))
+    for cap in (fits, fits + 1, fits + 5_000):
+        made = excerpt(text, cap, spelling)
+        ((first, last),) = made.cuts
+        assert spelling.length(made.text) <= cap
+        assert 40 < last - first + 1 < len(text) * 3 // 5
+        assert made.text == excerpt_of(text, made.cuts, "fs_read")
+
+
 def test_passages_come_before_head_and_tail() -> None:
     """A passage that answers is shown whole when it fits its share; head and tail share the rest."""
     lines = [f"line {n} of the text\n" for n in range(2_000)]

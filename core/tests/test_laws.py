@@ -16,6 +16,7 @@ from trimtab.budget import Budget
 from trimtab.codecs import entities
 from trimtab.errors import StoreUnavailable
 from trimtab.host import Host
+from trimtab.policy import Policy, ToolPolicy
 from trimtab.testing.corpus import FOREIGN_TEXT, OWN_TEXT
 from trimtab.testing.faults import raising_at
 from trimtab.testing.independent import blob_id_of, refs_of
@@ -33,7 +34,7 @@ from trimtab.testing.laws import (
     check_whole_on_failure,
 )
 from trimtab.testing.samples import host_with
-from trimtab.testing.strategies import budgets, focuses, token_budgets
+from trimtab.testing.strategies import budgets, focuses, json_texts, json_values, texts, token_budgets
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 
@@ -208,6 +209,22 @@ def test_law_7_settled(kind: Kind, each: Callable[..., None]) -> None:
     each(claim, output=kind.outputs, budget=budgets(), focus=focuses())
 
 
+def test_law_7_settled_in_tokens(kind: Kind, each: Callable[..., None]) -> None:
+    """The same, counted in tokens of any kind."""
+
+    def claim(output: Json, budget: Budget) -> None:
+        counter = Estimate() if isinstance(budget.counter, str) or budget.counter is None else budget.counter
+        smaller = [
+            Budget(unit="tokens", limit=keep, keep=keep, counter=counter)
+            for keep in (128, budget.keep // 2, budget.keep - 1)
+            if 128 <= keep < budget.keep
+        ]
+        host = with_strangers(kind.host())
+        check_settled(host, kind.tool, output, budget, smaller=smaller, count=counter.count)
+
+    each(claim, output=kind.outputs, budget=token_budgets())
+
+
 def test_law_8_content_cannot_steer(kind: Kind, each: Callable[..., None]) -> None:
     """Forged markers and rows in an output open nothing and hold nothing."""
 
@@ -216,3 +233,23 @@ def test_law_8_content_cannot_steer(kind: Kind, each: Callable[..., None]) -> No
         check_content_cannot_steer(host, kind.tool, output, budget, secret=FOREIGN_TEXT)
 
     each(claim, output=kind.outputs, budget=budgets())
+
+
+@pytest.mark.parametrize("tool", ["fs_read", "fs_search", "exempt"])
+def test_the_laws_of_what_a_read_tool_shows(each: Callable[..., None], tool: str) -> None:
+    """It is whole in the prompt and slim in the row, reads back, renders and inflates as any other output."""
+    policy = Policy(tools={"exempt": ToolPolicy(exempt=True)})
+    outputs = json_values() | texts() | json_texts()
+
+    def claim(output: Json) -> None:
+        host = with_strangers(host_with(None, tool, policy=policy))
+        check_frame_exact(host, tool, output)
+        check_one_primitive(host, tool, output)
+        check_readable_back(host, tool, output)
+        check_same_bytes([host, host_with(None, tool, policy=policy)], tool, output)
+        check_whole_on_failure(lambda store: host_with(None, tool, store, policy), tool, output)
+        trimmed = host.trim(tool, output, owner=OWNER)
+        assert trimmed.value is output
+        assert not trimmed.changed
+
+    each(claim, output=outputs)

@@ -66,30 +66,38 @@ def cut(
     """The excerpt that takes at most `cap` chars of `t.text`, markers included.
 
     Head one third, tail two thirds; passages (ranges that answer the focus, best first) take their part before. A gap
-    not longer than its marker line is shown instead. Where the cap has no room for a marker and some text, or where
-    nothing would be omitted, it is the bare marker.
+    not longer than its marker line is shown instead. Where the cap has no room for a marker and some text, it is the
+    bare marker.
     """
     total = len(text)
     gap = longest_line(total, tool) + 2 * spelling.newline  # the most it takes
     room = cap - gap
-    if room <= 0:
-        return bare(total, tool, blob_id)
     kept: Ranges = []
-    if passages is not None:
+    if passages is not None and room > 0:
         kept, room = _take(text, passages(), room, gap, spelling)
+    cuts = _cuts(text, room, kept, gap, spelling, tool, blob_id)
+    if not cuts:
+        # What is shown takes less than what was there (NUL, lone surrogates, odd escapes in JSON text), and would fit:
+        # but then nothing would say that it is not the text. So it gets one gap, just worth its marker.
+        cuts = _cuts(text, spelling.length(shown(text)) - 2 * gap - 1, [], gap, spelling, tool, blob_id)
+    return build(text, cuts, tool, blob_id)
+
+
+def _cuts(text: str, room: int, kept: Ranges, gap: int, spelling: Spelling, tool: str | None, blob_id: str) -> Cuts:
+    """What is omitted when head and tail take `room` beside the kept ranges; nothing where it all fits."""
+    total = len(text)
+    if room <= 0:
+        return ((1, total),)
     head = head_stop(text, 0, fit_from_start(text, 0, total, room // 3, spelling))
     tail = tail_start(text, fit_from_end(text, head, total, room - room // 3, spelling), total)
     if not kept and tail - head > gap:  # the usual case: one gap, longer than any marker line
-        return build(text, ((head + 1, tail),), tool, blob_id)
+        return ((head + 1, tail),)
 
     def line(first: int, last: int) -> str:
         return _line(text, first, last, tool, blob_id)
 
     ranges = _join(text, [(0, head), *kept, (tail, total)], line, spelling)
-    cuts = tuple((left[1] + 1, right[0]) for left, right in pairwise(ranges))
-    if not cuts:
-        return bare(total, tool, blob_id)
-    return build(text, cuts, tool, blob_id)
+    return tuple((left[1] + 1, right[0]) for left, right in pairwise(ranges))
 
 
 def _take(

@@ -79,10 +79,12 @@ def _in_block(text: str, more: Mapping[str, Json]) -> Json:
     return {"content": [{"type": "text", "text": text}, *more.get("blocks", ())], "isError": False}
 
 
-_BLOCKS: Final = st.fixed_dictionaries({"blocks": st.lists(media_blocks(), max_size=2)})
+_RESOURCES: Final = texts().map(lambda text: {"type": "resource", "resource": {"uri": "file:///a", "text": text}})
+_BLOCKS: Final = st.fixed_dictionaries({"blocks": st.lists(media_blocks() | _RESOURCES, max_size=2)})
+_NAMED: Final = st.dictionaries(keys(), _objects(content=_TEXTS), min_size=1, max_size=5)
 
 KINDS: Final = (
-    Kind(name="entities", codec=entities("/*/content"), outputs=_FOUND),
+    Kind(name="entities", codec=entities("/*/content"), outputs=_FOUND | _NAMED),
     Kind(name="text_field", codec=text_field("/text"), outputs=_objects(text=_TEXTS, path=st.text(max_size=9))),
     Kind(name="pointers", codec=pointers(["/issues/*/fields/description", "/note"]), outputs=_ISSUES),
     Kind(name="typed", codec=codec_for(list[_Found]), outputs=_FOUND),
