@@ -106,7 +106,7 @@ def splits(text: str, at: int) -> str | None:
         return "a character"
     if before == "\u200d":
         return "a joined character"
-    flags = re.search("[\U0001f1e6-\U0001f1ff]+$", text[:at])
+    flags = re.search("[\U0001f1e6-\U0001f1ff]+$", text[max(0, at - 256) : at])  # counted back no further
     if flags and len(flags[0]) % 2 and "\U0001f1e6" <= after <= "\U0001f1ff":
         return "a flag"
     if any(found.start() < at < found.end() for found in re.finditer("\x1b\\[[0-?]*[ -/]*[@-~]", text)):
