@@ -13,10 +13,10 @@ from attrs import frozen
 
 from trimtab._json import Escape, blob_id, escape
 from trimtab.codecs.find import BulkText, Found, splice
-from trimtab.codecs.leaves import strings
+from trimtab.codecs.leaves import any_string
 from trimtab.excerpt.build import claimed, proves
 from trimtab.marker import might_hold_marker
-from trimtab.pointer import resolve
+from trimtab.pointer import Path, resolve
 from trimtab.types import Json
 
 __all__ = ["LEAST_EXCERPT", "Original", "claimed_handles", "may_hold_rendering", "originals", "restored"]
@@ -55,9 +55,7 @@ class Original:
 
 def may_hold_rendering(output: Json, reader: str) -> bool:
     """Whether markers with this read-back tool may stand anywhere in the output: a fast look, no claim."""
-    if isinstance(output, str):
-        return might_hold_marker(output, reader)
-    return any(might_hold_marker(text, reader) for _, text, _ in strings(output, LEAST_EXCERPT))
+    return any_string(output, lambda text: might_hold_marker(text, reader))
 
 
 def claimed_handles(found: Found, reader: str) -> set[str]:
@@ -91,22 +89,29 @@ def restored(output: Json, proven: Sequence[Original], held: frozenset[str]) -> 
     Args:
         held: those of the blob ids of `Original.sources` that the store holds for this owner.
     """
-    sources = {id(one): next((it for it in one.sources() if held and blob_id(it) in held), None) for one in proven}
-    told = [one for one in proven if sources[id(one)] is None and not one.bulk.text.isascii()]
-    utf8 = {one.bulk.path for one in told if one.bulk.esc != "ascii"}
+    sources = [next((it for it in one.sources() if held and blob_id(it) in held), None) for one in proven]
+    untold = [one for one, source in zip(proven, sources, strict=True) if source is None and one.bulk.span is not None]
+    ascii_paths = _ascii_paths(output, proven, untold)
     changes = []
-    for one in proven:
-        path, source = one.bulk.path, sources[id(one)]
+    for one, source in zip(proven, sources, strict=True):
         if one.bulk.span is None:
             source = one.text
-        elif source is None and one in told:
-            source = escape(one.text, "ascii" if one.bulk.esc == "ascii" else "utf8")
         elif source is None:
-            around = splice(output, [(other.bulk, "") for other in proven if other.bulk.path == path])
-            is_ascii = path not in utf8 and resolve(around, path).isascii()
+            told = not one.bulk.text.isascii()  # then its own excerpt shows how it was spelt
+            is_ascii = one.bulk.esc == "ascii" if told else one.bulk.path in ascii_paths
             source = escape(one.text, "ascii" if is_ascii else "utf8")
         changes.append((one.bulk, source))
     return splice(output, changes) if changes else output
+
+
+def _ascii_paths(output: Json, proven: Sequence[Original], untold: Sequence[Original]) -> set[Path]:
+    """JSON texts that are ASCII throughout, whatever of them is no rendering, and of which no rendering is UTF-8."""
+    if not untold:
+        return set()
+    utf8 = {one.bulk.path for one in untold if not one.bulk.text.isascii() and one.bulk.esc != "ascii"}
+    paths = {one.bulk.path for one in untold} - utf8
+    around = splice(output, [(one.bulk, "") for one in proven if one.bulk.path in paths])
+    return {path for path in paths if resolve(around, path).isascii()}
 
 
 def _claims(found: Found, reader: str) -> Iterator[BulkText]:

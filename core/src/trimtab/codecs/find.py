@@ -12,7 +12,7 @@ from itertools import pairwise
 from attrs import define, field, frozen
 
 from trimtab.codecs.jsontext import Located, Source, scan
-from trimtab.codecs.leaves import is_leaf, strings
+from trimtab.codecs.leaves import is_leaf, payloads_of, strings
 from trimtab.errors import CodecError, PointerError
 from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path, locate, replace, resolve
@@ -73,8 +73,7 @@ def find(
     """
     look = _Look(deep, least)
     block, source = _json_inside(output, least)
-    long = [] if isinstance(output, str) else list(strings(output, least))
-    payloads = [BulkText(path, text) for path, text, is_payload in long if is_payload]
+    payloads = [BulkText(path, text) for path, text in payloads_of(output, least)]
     if source is not None:
         payloads += [_located(block, source, one) for one in _payloads(source)]
     for name, codec in codecs:
@@ -84,12 +83,12 @@ def find(
                 inside = source if source is not None and document is source.value else None
                 texts = _from_pointers(tool, document, pointed, block, inside, look)
                 if inside is not None:
-                    texts += [one for one in _from_leaves(long, look) if one.path != block]
+                    texts += [one for one in _from_leaves(output, look) if one.path != block]
                 return _found(output, texts, payloads, name)
     if isinstance(output, str):
         texts = [BulkText((), output)] if source is None else _from_source((), source, look)
         return Found(tuple(texts), tuple(payloads), "text" if source is None else "json leaves")
-    return Found(tuple(_from_leaves(long, look)), tuple(payloads), "json leaves")
+    return Found(tuple(_from_leaves(output, look)), tuple(payloads), "json leaves")
 
 
 def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
@@ -195,8 +194,9 @@ def _document_order(output: Json) -> Callable[[BulkText], tuple[list[int], int]]
     return key
 
 
-def _from_leaves(long: Sequence[tuple[Path, str, bool]], look: _Look) -> Iterator[BulkText]:
-    for path, text, is_payload in long:
+def _from_leaves(output: Json, look: _Look) -> Iterator[BulkText]:
+    """The leaves of a value; a string output has none: it is read as JSON text or it is text."""
+    for path, text, is_payload in () if isinstance(output, str) else strings(output, look.least):
         if not is_payload and is_leaf(text, look.least):
             yield from _inside(path, text, look)
 
@@ -215,7 +215,7 @@ def _from_source(path: Path, source: Source, look: _Look) -> list[BulkText]:
 
 
 def _payloads(source: Source) -> list[Located]:
-    found = [source.at(path) for path, _, is_payload in strings(source.value) if is_payload]
+    found = [source.at(path) for path, _ in payloads_of(source.value)]
     return [one for one in found if one is not None]
 
 

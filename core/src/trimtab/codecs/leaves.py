@@ -7,13 +7,13 @@ identity, unless it has 2,048 or more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["is_identity", "is_leaf", "strings"]
+__all__ = ["any_string", "is_identity", "is_leaf", "payloads_of", "strings"]
 
 _IDENTITY_MAX = 2_048
 _SOLID = re.compile("[!-~]+")
@@ -30,6 +30,8 @@ _PAYLOAD_KEYS = frozenset(
     {"data", "blob", "bytes", "base64", "b64_json", "url", "uri", "src", "source", "file_data", "image_url", "audio"}
     | {"video"}
 )
+# An object with none of these keys, under none of them, is no media block: most outputs are looked at no closer.
+_MEDIA_HINTS = frozenset({*_MEDIA_KEYS, *_MIME_KEYS, "bytes", "blob", "type"})
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n"
 
 
@@ -41,6 +43,40 @@ def is_leaf(text: str, least: int = MIN_MOVED) -> bool:
 def is_identity(text: str) -> bool:
     """Whether a string looks like a name for something: printable ASCII without white space, and not too long."""
     return len(text) < _IDENTITY_MAX and _SOLID.fullmatch(text) is not None
+
+
+def any_string(value: Json, wanted: Callable[[str], bool]) -> bool:
+    """Whether any string value, at any depth, is wanted. Does not recurse."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            if wanted(item):
+                return True
+        elif isinstance(item, dict):
+            left.extend(item.values())
+        elif isinstance(item, list):
+            left.extend(item)
+    return False
+
+
+def payloads_of(value: Json, least: int = MIN_MOVED) -> Iterator[tuple[Path, str]]:
+    """The media payloads among `strings`, in document order."""
+    if not isinstance(value, str) and _hints_at_media(value):
+        yield from ((path, text) for path, text, is_payload in strings(value, least) if is_payload)
+
+
+def _hints_at_media(value: Json) -> bool:
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, dict):
+            if not _MEDIA_HINTS.isdisjoint(item):
+                return True
+            left.extend(item.values())
+        elif isinstance(item, list):
+            left.extend(item)
+    return False
 
 
 def strings(value: Json, least: int = MIN_MOVED) -> Iterator[tuple[Path, str, bool]]:
