@@ -30,7 +30,9 @@ def _long_values(value: Any) -> Any:
 
 
 def _matches(case: dict[str, Any], fields: dict[str, Any]) -> bool:
-    return all(case.get(name) in (wanted if isinstance(wanted, tuple) else (wanted,)) for name, wanted in fields.items())
+    return all(
+        case.get(name) in (wanted if isinstance(wanted, tuple) else (wanted,)) for name, wanted in fields.items()
+    )
 
 
 @pytest.fixture(scope="session")

@@ -205,7 +205,7 @@ def test_a_foreign_uri_opens_nothing(opened: Open, tmp_path: Path, uri: str) -> 
     (tmp_path / "stores-evil").mkdir()
     (tmp_path / "stores-evil" / "x").write_text("secret")
     host = opened("one")
-    with pytest.raises(NotOurs, match="ask for a uri from a marker"):
+    with pytest.raises(NotOurs, match="is no uri of a marker"):
         host.read(uri, allow=ALL)
 
 
@@ -227,7 +227,7 @@ def test_another_machine_answers_once_and_clearly(opened: Open, caplog: pytest.L
     assert answer["error"]["kind"] == "LostBlob"
     assert "run the tool again" in answer["error"]["message"]
     for row in stored:
-        with pytest.raises(StoreError, match="not in this store"):
+        with pytest.raises(StoreError, match="is not held here"):
             there.inflate(row, owner="c")
 
 

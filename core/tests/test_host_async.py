@@ -26,6 +26,7 @@ OPERATIONS: dict[str, Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]]] =
     "trim": lambda _: (("fetch", {"p": PAGE}), {"budget": SMALL, "focus": "noon", "arguments": {"q": 1}, "owner": "a"}),
     "trim_batch": lambda _: (([Call("a", PAGE), Call("fs_read", {"text": PAGE})],), {"budget": SMALL, "owner": "a"}),
     "render": lambda row: ((row,), {}),
+    "render_text": lambda row: ((row,), {}),
     "inflate": lambda row: ((row,), {"owner": ALL}),
     "allow_list": lambda row: (([row, row],), {"owner": "default"}),
     "read": lambda _: ((URI,), {"allow": ALL, "char": 5, "count": 90}),

@@ -131,14 +131,14 @@ WRONG: dict[str, tuple[str, str]] = {
     "codec is no function": ("[tools.run]\ncodec = 'sys:path'", "tools.run: codec 'sys:path' is not callable"),
     "plugins are a list": ("plugins = ['web']", "plugins: expected a table, not ['web']"),
     "plugins.only": ("[plugins]\nonly = 'web'", "plugins: only must be a list of strings, not 'web'"),
-    "limit is too small": ("limit = 100", "keep must lie between 512 and limit (100) chars"),
+    "limit is too small": ("limit = 100", "limit must be at least 512 chars, not 100"),
     "keep is above limit": ("limit = 5_000\nkeep = 6_000", "keep (6000) is above limit (5000)"),
     "keep is above the usual limit": ("keep = 30_000", "keep (30000) is above limit (20000)"),
     "keep is too small": ("keep = 9", "keep must lie between 512"),
     "batch is too small": ("batch = 9", "batch must be at least 512"),
     "cap is too small": ("cap = 9", "cap must be at least 256"),
     "a tool's keep is above its limit": ("[tools.run]\nlimit = 800\nkeep = 900", "tools.run: keep must lie between"),
-    "a tool's limit is too small": ("[tools.run]\nlimit = 80", "tools.run: keep must lie between"),
+    "a tool's limit is too small": ("[tools.run]\nlimit = 80", "tools.run: limit must be at least 512"),
     "a tool's cap is too small": ("[tools.run]\ncap = 1", "tools.run: cap must be at least 256"),
 }
 

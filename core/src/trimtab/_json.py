@@ -172,7 +172,8 @@ def decode_strict(text: str) -> Json:
         ValueError: not JSON, or one that msgspec refuses: with a BOM, NaN, lone surrogates, deep nesting.
     """
     try:
-        return msgspec.json.decode(text)
+        # From bytes: of a string that is not ASCII, msgspec would leave a UTF-8 copy in the string object for good.
+        return msgspec.json.decode(text if text.isascii() else text.encode())
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise ValueError("not plain JSON text") from error
 

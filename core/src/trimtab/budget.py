@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, Factory, field, frozen
 
 from trimtab.errors import BadBudget
 from trimtab.marker import MIN_MOVED
@@ -16,6 +16,7 @@ __all__ = ["Budget", "fill", "share"]
 Unit = Literal["chars", "tokens"]
 
 _LEAST = {"chars": 512, "tokens": 128}
+_KEEP = 12_000
 
 
 def _size(instance: Budget, attribute: Attribute[Any], value: object) -> None:
@@ -35,6 +36,10 @@ def _counter(_instance: Budget, _attribute: Attribute[Any], value: object) -> No
         raise BadBudget(f"counter must be the name of a token counter, or one itself, not {value!r:.80}")
 
 
+def _usual_keep(budget: Budget) -> int:
+    return min(_KEEP, budget.limit) if isinstance(budget.limit, int) else _KEEP
+
+
 @frozen(kw_only=True)
 class Budget:
     """How large a tool output may be in the prompt.
@@ -43,7 +48,8 @@ class Budget:
 
     Args:
         limit: an output up to this is left alone.
-        keep: a larger one is trimmed to this; `512 <= keep <= limit` (128 for tokens).
+        keep: a larger one is trimmed to this; `512 <= keep <= limit` (128 for tokens). By default 12,000, or `limit`
+            where that is less.
         unit: `chars` (code points) or `tokens`.
         batch: what all results that answer one assistant message may take together; None: no bound.
         cap: what any one text may take, also in an output under `limit`; None: no bound.
@@ -55,18 +61,17 @@ class Budget:
 
     unit: Unit = field(default="chars", validator=_unit)
     limit: int = field(default=20_000, validator=_size)
-    keep: int = field(default=12_000, validator=_size)
+    keep: int = field(default=Factory(_usual_keep, takes_self=True), validator=_size)
     batch: int | None = field(default=None, validator=_size)
     cap: int | None = field(default=None, validator=_size)
     counter: str | TokenCounter | None = field(default=None, validator=_counter)
 
     def __attrs_post_init__(self) -> None:
         least = _LEAST[self.unit]
+        if self.limit < least:
+            raise BadBudget(f"limit must be at least {least} {self.unit}, not {self.limit}")
         if not least <= self.keep <= self.limit:
-            raise BadBudget(
-                f"keep must lie between {least} and limit ({self.limit}) {self.unit}, not {self.keep}; "
-                "set both, as in Budget(limit=8_000, keep=5_000)"
-            )
+            raise BadBudget(f"keep must lie between {least} and limit ({self.limit}) {self.unit}, not {self.keep}")
         if self.batch is not None and self.batch < least:
             raise BadBudget(f"batch must be at least {least} {self.unit}, not {self.batch}")
         if self.cap is not None and self.cap < (MIN_MOVED if self.unit == "chars" else 64):

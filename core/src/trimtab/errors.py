@@ -111,7 +111,12 @@ class OutOfRange(CallerError, ValueError):
     """A line, character or row beyond the text; `total` is how many there are."""
 
     def __init__(self, unit: str, asked: int, total: int) -> None:
-        super().__init__(f"{unit} {asked} is out of range: the text has {total}; ask for 1 to {max(total, 1)}")
+        there = f"the text has {total} {unit}s; ask for 1 to {max(total, 1)}"
+        if unit == "row" and not total:
+            there = "the text is no list; read it by line or by char"
+        if unit == "count":
+            there = "it must be a whole number from 1"
+        super().__init__(f"{unit} {asked} is out of range: {there}")
         self.unit = unit
         self.asked = asked
         self.total = total
@@ -160,12 +165,12 @@ class StoreError(TrimtabError):
 
 
 class LostBlob(StoreError):
-    """A blob that a row names and this store has not got."""
+    """A blob that a row names and this store does not hold, or not for this owner. (It never says which.)"""
 
     def __init__(self, blob_id: str) -> None:
         super().__init__(
-            f"text trimtab:{blob_id} is not in this store; it was stored elsewhere or collected: "
-            "run the tool again, or open the store that the row was written with"
+            f"text trimtab:{blob_id} is not held here: pass the owner and open the store it was trimmed with; "
+            "if it was collected, run the tool again"
         )
         self.blob_id = blob_id
 

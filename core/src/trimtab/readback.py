@@ -20,7 +20,7 @@ from trimtab.errors import AmbiguousHandle, CallerError, LostBlob, NotOurs, OutO
 from trimtab.measure import shown
 from trimtab.types import ALL, AllowList, BlobSize, BlobStore, Everything, Page, TextSource, TokenCounter
 
-__all__ = ["BlobText", "Place", "Room", "blob_of", "numbered", "page_at", "room_of", "uri_of"]
+__all__ = ["BlobText", "Place", "Room", "blob_of", "check_allow", "numbered", "page_at", "room_of", "uri_of"]
 
 _URI = re.compile("trimtab:([0-9a-f]{16,32})")
 
@@ -108,6 +108,12 @@ class BlobText:
         return self.store.line_at(self.blob_id, char)
 
 
+def check_allow(allow: object) -> None:
+    """Raises CallerError for anything but an `AllowList` or `ALL`: a mistake of the application's, not of a model's."""
+    if not isinstance(allow, AllowList | Everything):
+        raise CallerError(f"allow must be what host.allow_list gives (or ALL, for operators), not {allow!r:.80}")
+
+
 def blob_of(uri: str, allow: AllowList | Everything, store: BlobStore) -> str:
     """The full id of the blob that a uri names, among those allowed.
 
@@ -119,10 +125,9 @@ def blob_of(uri: str, allow: AllowList | Everything, store: BlobStore) -> str:
     """
     found = _URI.fullmatch(uri) if isinstance(uri, str) else None
     if found is None:
-        raise NotOurs(f"{uri!r:.80} is not one of ours; ask for a uri from a marker, as in trimtab:3f2a9c1b7d04e5f6")
+        raise NotOurs(f"{uri!r:.80} is no uri of a marker: that is `trimtab:` and 16 to 32 hex digits")
     handle = found[1]
-    if not isinstance(allow, AllowList | Everything):
-        raise CallerError(f"allow must be what host.allow_list gives (or ALL, for operators), not {allow!r:.80}")
+    check_allow(allow)
     if isinstance(allow, Everything):
         held = store.find(ALL, [handle])[handle]
         lost: list[str] = []

@@ -19,13 +19,16 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else canonical(value)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, repr=False)
 class Sizes:
     """Sizes of the output (`before`) and of `t.value` (`after`) as they go into a prompt. Worked out when asked."""
 
     _output: Json = field(repr=False)
     _value: Json = field(repr=False)
     _counter: TokenCounter = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"Sizes(before={self.before}, after={self.after})"
 
     @cached_property
     def before(self) -> int:

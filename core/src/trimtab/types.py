@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import field, frozen
@@ -127,7 +127,7 @@ class Match:
 
 @frozen(kw_only=True)
 class GrepResult:
-    """Matching lines in order.
+    """Matching lines in order; iterating over it gives each `Match`.
 
     `stopped`: why the search ended before the text did ("time", "matches"), else None;
     then `next_line` is where to search on.
@@ -137,6 +137,12 @@ class GrepResult:
     total_lines: int
     stopped: Literal["time", "matches"] | None = None
     next_line: int | None = None
+
+    def __iter__(self) -> Iterator[Match]:
+        return iter(self.matches)
+
+    def __len__(self) -> int:
+        return len(self.matches)
 
 
 @frozen(kw_only=True)

@@ -151,7 +151,7 @@ def test_a_page_that_begins_inside_a_line_has_its_number() -> None:
 
 @pytest.mark.parametrize(
     ("place", "total"),
-    [({"line": 4}, "3"), ({"char": 7}, "6"), ({"line": 0}, "3"), ({"count": 0}, "3"), ({"char": -1}, "6")],
+    [({"line": 4}, "3"), ({"char": 7}, "6"), ({"line": 0}, "3"), ({"char": -1}, "6")],
 )
 def test_past_the_end_is_an_error_with_totals(place: dict[str, int], total: str) -> None:
     """A place that is not in the text is answered with how much there is."""

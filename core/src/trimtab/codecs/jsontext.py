@@ -35,6 +35,9 @@ _WORDS: dict[str, Json] = {
 }
 _WORD = re.compile("true|false|null|NaN|-?Infinity")
 
+# A longer text that is not ASCII is read member by member: a decoder's copies of it would take several times its size.
+_ALIGN_MOST = 1 << 22
+
 # A run of strings under 256 chars without escapes, and what stands between them.
 _SHORTS = re.compile(r'(?:[^"]*+"[^"\\]{0,255}+"){1,100}+')
 
@@ -112,7 +115,8 @@ def scan(text: str, least: int = MIN_MOVED) -> Source | None:
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if text[begin : begin + 1] not in ("{", "["):
         return None
-    if least == MIN_MOVED and (aligned := _align(text)) is not None:
+    usual = least == MIN_MOVED and (len(text) <= _ALIGN_MOST or text.isascii())
+    if usual and (aligned := _align(text)) is not None:
         return aligned
     strings: list[Located] = []
     try:

@@ -18,6 +18,7 @@ from trimtab.host.tools import read_tools
 from trimtab.host.trimming import trim_batch_steps, trim_steps
 from trimtab.policy import Policy
 from trimtab.readback import Place, Room
+from trimtab.trim import prompt_text
 from trimtab.trimmed import Trimmed
 from trimtab.types import (
     AllowList,
@@ -203,6 +204,18 @@ class Host:
     async def arender(self, row: Json, owner: Owner | None = None) -> Json:
         """As `render`."""
         return await self._arun(render_steps(row, owner))
+
+    def render_text(self, row: Json, owner: Owner | None = None) -> str:
+        """What `t.text` was when the row was made: its prompt value as text, for every later request.
+
+        Raises:
+            EnvelopeError: a damaged row.
+        """
+        return prompt_text(self._run(render_steps(row, owner)))
+
+    async def arender_text(self, row: Json, owner: Owner | None = None) -> str:
+        """As `render_text`."""
+        return prompt_text(await self._arun(render_steps(row, owner)))
 
     def inflate(self, row: Json, owner: Owner | None = None, old_blob: Callable[[str], str] | None = None) -> Json:
         """The original output of a row. Anything that is not an envelope comes back as the same object.

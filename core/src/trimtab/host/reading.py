@@ -11,11 +11,11 @@ from trimtab.answers import (
     text_argument,
     whole_number,
 )
-from trimtab.errors import CallerError, StoreError, StoreUnavailable, TrimtabError
+from trimtab.errors import BadPattern, CallerError, MissingExtra, StoreError, StoreUnavailable, TrimtabError
 from trimtab.grep import finder, grep
 from trimtab.host.engine import Engine
 from trimtab.host.steps import Steps
-from trimtab.readback import BlobText, Place, Room, blob_of, page_at, room_of
+from trimtab.readback import BlobText, Place, Room, blob_of, check_allow, page_at, room_of
 from trimtab.telemetry import Recording, log, span
 from trimtab.types import AllowList, Everything, GrepResult, Json, Page
 
@@ -53,11 +53,15 @@ def run_read_tool_steps(engine: Engine, name: str, arguments: Json, allow: Allow
     policy = engine.policy
     if name not in policy.read_names:
         raise CallerError(f"{name!r:.80} is not a read tool here; they are {', '.join(policy.read_names) or 'none'}")
+    check_allow(allow)
     with span("trimtab.read", {"gen_ai.tool.name": name}) as recording:
         try:
             if name == policy.search_tool or (name != policy.read_tool and argument(arguments, "pattern") is not None):
                 return (yield from _search(engine, arguments, allow))
             return (yield from _read(engine, arguments, allow))
+        except MissingExtra as error:  # what to install is for the application; the model can do with a word
+            _report(recording, name, error)
+            return error_output(BadPattern("regular expressions cannot be used here; look for a plain word"))
         except TrimtabError as error:
             if isinstance(error, StoreError):
                 _report(recording, name, error)

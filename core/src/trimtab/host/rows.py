@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from trimtab.envelope import BlobRef, read
 from trimtab.errors import CallerError, LostBlob
@@ -56,7 +56,15 @@ def inflate_steps(row: Json, owner: Owner | None, old_blob: Callable[[str], str]
 
 
 def allow_list_steps(rows: Iterable[Json], owner: Owner | None) -> Steps[AllowList]:
-    """The blobs that rows name: held for this owner, or not. Never from the text of a marker."""
+    """The blobs that rows name: held for this owner, or not. Never from the text of a marker.
+
+    Raises:
+        CallerError: `rows` is one row, or text, instead of a list of rows.
+    """
+    if isinstance(rows, str | Mapping):
+        raise CallerError(
+            f"rows must be a list of rows (t.row, or json.loads(t.row_text)), not one {type(rows).__name__}"
+        )
     named = {ref.blob_id for row in rows for ref in _refs(row)}
     held: set[str] = (yield lambda store: store.held(_owner(owner), named)) if named else set()
     return AllowList(held=held, lost=named - held)

@@ -54,6 +54,9 @@ def trim_batch_steps(
 ) -> Steps[list[Trimmed]]:
     """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike."""
     held_by = holder(owner)
+    for call in calls:
+        if not isinstance(call, Call):
+            raise CallerError(f"a batch is a list of Call(tool, output), not of {type(call).__name__}")
     with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}):
         prepared = []
         for call in calls:
@@ -220,6 +223,8 @@ def _report(recording: Recording, trimmed: Trimmed) -> None:
         log.warning("%s: left whole: %s", trimmed.tool, trimmed.error)
         recording.fail(trimmed.error)
         return
+    if trimmed.over_budget:
+        log.warning("%s: above its budget, and nothing more of it can be moved", trimmed.tool)
     log.debug("%s: %s texts moved, over budget: %s", trimmed.tool, trimmed.moved, trimmed.over_budget)
     recording.set(
         {
