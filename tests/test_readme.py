@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from trimtab import Policy
+from trimtab import Host, Policy
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,10 +26,19 @@ def test_the_example_runs_and_has_twelve_lines(capsys: pytest.CaptureFixture[str
     """The Python example works as printed, in at most twelve lines of code."""
     code = block("python")
     assert len([line for line in code.split("\n") if line.strip()]) <= 12
-    exec(compile(code, "README.md", "exec"), {})
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
     first, second, third = capsys.readouterr().out.rstrip("\n").split("\n")
-    assert first.startswith("26000 -> ")
-    assert [second, third] == ["A long page."] * 2
+    assert first == "Sizes(before=233542, after=11782)"
+    assert [second, third] == ["Line 500 of a long page.", "Line 501 of a long page."]
+    assert block("text").split("\n")[2] in str(Host.load(discover=False).trim("web_search", names["results"]).value)
+
+
+def test_the_examples_of_the_plugins_run() -> None:
+    """Every Python example of the page about the plugins works as printed."""
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    for code in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(code, "tools.md", "exec"), {})
 
 
 def test_the_policy_is_accepted() -> None:
