@@ -25,6 +25,13 @@ def test_the_reference_is_up_to_date() -> None:
     assert reference.read_text(encoding="utf-8") == manual()
 
 
+def test_options_are_written_alike() -> None:
+    """No option has a `--no-…` or shows Python's spelling of a default, and what takes a value says of what kind."""
+    text = manual()
+    for spelling in ("--no-", "[default:", "STR`", "None"):
+        assert spelling not in text
+
+
 def test_the_reference_has_every_command() -> None:
     """Every command and every command of a command has a chapter."""
     text = manual()

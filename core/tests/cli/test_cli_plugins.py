@@ -99,6 +99,28 @@ def test_debug_shows_what_a_plugin_raised(trimtab: Any, installed: Any) -> None:
     assert "a_plugin_of_a_test_jira.py" in trimtab("plugins", "--debug").text
 
 
+@pytest.mark.parametrize("source", ["def broken(:", "import a_module_that_is_nowhere", "1 / 0"])
+def test_a_traceback_begins_at_the_plugin(trimtab: Any, installed: Any, source: str) -> None:
+    """Frames of Python's importing are left out; what the plugin's author can mend stays."""
+    installed("jira", source)
+    text = trimtab("plugins", "--debug").text
+    assert "importlib" not in text
+    assert "a_plugin_of_a_test_jira.py" in text
+    assert source in text
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_counters_of_an_extra_that_is_missing_are_marked(
+    trimtab: Any, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    """The exact counters say what they need, for people and for programs, where it is not installed."""
+    monkeypatch.setattr("trimtab.cli.plugins.find_spec", lambda name: object() if there else None)
+    assert ("o200k (needs trimtab[tokens]), cl100k (needs trimtab[tokens])" in trimtab("plugins").text) != there
+    assert "estimate," in trimtab("plugins").text
+    needs = named(trimtab("plugins", "--json").json["plugins"], "trimtab")["needs"]
+    assert needs == ({} if there else dict.fromkeys(("o200k", "cl100k"), "trimtab[tokens]"))
+
+
 def test_a_broken_plugin_stops_no_other_command(trimtab: Any, installed: Any, page: str) -> None:
     """Trimming goes on; an unknown command points to `trimtab plugins`."""
     installed("jira", "raise ValueError('a bad day')")

@@ -74,17 +74,38 @@ def test_without_the_extra_it_says_what_to_install(trimtab: Any, monkeypatch: py
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["trim", "-", "--limitt", "3"], "Unknown option: --limitt. Did you mean --limit?"),
+        (["trim", "-", "--limitt", "3"], "unknown option --limitt; did you mean --limit? see `trimtab trim --help`"),
+        (["trim", "--foo"], "unknown option --foo; see `trimtab trim --help`"),
+        (["trim", "--frobnicate", "big.json"], "unknown option --frobnicate; see `trimtab trim --help`"),
+        (["trim", "-", "--no-row"], "unknown option --no-row; did you mean --row?"),
+        (["trim", "-x", "-"], "unknown option -x;"),
+        (["trim", "--policie=x.toml", "-"], "unknown option --policie; did you mean --policy?"),
+        (["store", "stats", "--jsn"], "unknown option --jsn; did you mean --json? see `trimtab store stats --help`"),
+        (["store", "--json"], "unknown option --json; options stand behind a command: stats, release, collect"),
+        (["--policy", "x.toml"], "unknown option --policy; options stand behind a command: demo, trim, show"),
+        (["plugins", "--all"], "unknown option --all"),
+        (["trim", "big.json", "app.log"], "one file at a time: 'app.log' is one too many; see `trimtab trim --help`"),
+        (["store", "stats", "now"], "`trimtab store stats` takes no arguments: 'now' is too much"),
+        (["read", "a", "b"], "`trimtab read` takes URI: 'b' is too much"),
+        (["grep", "a", "b", "c"], "`trimtab grep` takes URI and PATTERN: 'c' is too much"),
+        (["grep", "a", "-v"], "unknown option -v"),
         (["trim", "-", "--limit", "many"], 'unable to convert "many" into int'),
         (["trim", "-", "--unit", "words"], 'Choose from: "chars", "tokens"'),
         (["trim"], "FILE requires an argument"),
-        (["trimm", "-"], 'Did you mean "trim"?'),
-        (["store", "stat"], 'Did you mean "stats"?'),
+        (["trimm", "-"], "unknown command 'trimm'; did you mean trim? commands: demo, trim, show, "),
+        (["nonsense"], "unknown command 'nonsense'; commands: demo, trim, show, "),
+        (["nonsense"], ", check-codec, store"),
+        (["help", "trimm"], "unknown command 'trimm'; did you mean trim?"),
+        (["store", "stat"], "unknown command 'stat'; did you mean stats? commands: stats, release, collect, verify; "),
+        (["trim", "-", "--limit", "100"], "limit must be at least 512 chars, not 100"),
         (["trim", "-", "--keep", "5"], "keep must lie between 512 and limit"),
         (["trim", "-", "--row", "--json"], "give --row or --json, not both"),
         (["trim", "-", "--arguments", "{"], "--arguments is not JSON"),
         (["trim", "-", "--store", "postgres://x"], "no store has the scheme"),
-        (["trim", "-", "--policy", "nowhere.toml"], "cannot read the policy"),
+        (
+            ["trim", "-", "--policy", "nowhere.toml"],
+            "nowhere.toml: cannot read the policy: No such file or directory\n",
+        ),
         (["read", "trimtab:3f2a9c1b7d04e5f6"], "there is no store at trimtab.db"),
         (["show", "nowhere.json"], "cannot be read: No such file or directory; give a file, or - for standard input"),
         (["check-codec", "json", "x.json"], "is not MODULE:NAME"),
@@ -97,6 +118,15 @@ def test_a_wrong_command_line_is_one_line_and_code_2(trimtab: Any, words: list[s
     assert complaint in done.err
     assert done.err.startswith("trimtab: ")
     assert done.err.count("\n") == 1
+
+
+def test_values_that_look_like_options(trimtab: Any, tmp_path: Path) -> None:
+    """What an option takes may begin with a hyphen where it can be no option; behind `--` any file or pattern may."""
+    (tmp_path / "--foo").write_bytes(b"the file")
+    assert trimtab("trim", "--", "--foo").out == b"the file"
+    assert trimtab("trim", "--tool", "t", "--", "--foo").out == b"the file"
+    assert trimtab("trim", "-", "--limit", "-5", stdin=b"x").err.startswith("trimtab: limit must be at least 512")
+    assert trimtab("trim", "-", "--focus=--foo", stdin=b"x").out == b"x"
 
 
 def test_debug_shows_where_an_error_was_raised(trimtab: Any) -> None:
@@ -183,6 +213,13 @@ def test_help_names_every_command(trimtab: Any) -> None:
     for name in ("demo", "trim", "show", "render", "inflate", "read", "grep", "plugins", "check-codec", "store"):
         assert f"│ {name} " in asked.text
     assert "Trim tool outputs" in plain.text
+
+
+def test_help_is_a_word_too(trimtab: Any) -> None:
+    """`trimtab help` is `--help`, of a command too."""
+    assert trimtab("help").out == trimtab("--help").out
+    assert trimtab("help", "trim").out == trimtab("trim", "--help").out
+    assert trimtab("help", "store", "release").out == trimtab("store", "release", "--help").out
 
 
 def test_help_is_shown_under_a_policy_that_cannot_be_read(trimtab: Any, tmp_path: Path) -> None:

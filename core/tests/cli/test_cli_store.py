@@ -1,4 +1,4 @@
-"""`trimtab store`: stats, collect, verify."""
+"""`trimtab store`: stats, release, collect, verify."""
 
 from __future__ import annotations
 
@@ -38,11 +38,54 @@ def test_stats_count_what_is_there(trimtab: Any, store: str, page: str) -> None:
 
 def test_collect_deletes_what_nobody_holds(trimtab: Any, store: str, page: str) -> None:
     """With no grace the text that nobody holds goes, the held one stays; a second time there is nothing to do."""
-    assert trimtab("store", "collect", "--store", store).text == "0 texts deleted, 0 B freed\n"
-    assert trimtab("store", "collect", "--store", store, "--grace", "0s").text.startswith("1 text deleted, ")
-    assert trimtab("store", "collect", "--store", store, "--grace", "0s", "--json").json["blobs"] == 0
+    assert trimtab("store", "collect", "--store", store).text == (
+        "0 texts deleted, 0 B freed: 1 owner holds 1 text (`trimtab store release OWNER` lets go); "
+        "nobody holds 1 text, put or held less than 1h ago (see --grace)\n"
+    )
+    assert trimtab("store", "collect", "--store", store, "--grace", "0").text.startswith("1 text deleted, ")
+    shown = trimtab("store", "collect", "--store", store, "--grace", "0s", "--json").json
+    assert shown == {"store": store, "blobs": 0, "bytes": 0, "unheld": 0, "held": 1}
     assert trimtab("read", blob_id(page), "--raw", "--store", store).text == page
     assert trimtab("read", blob_id(page * 2), "--store", store).code == 2
+
+
+def test_release_lets_go_and_collect_deletes(trimtab: Any, store: str) -> None:
+    """What an owner held is held by nobody afterwards, and then goes; a name that holds nothing is told."""
+    assert trimtab("store", "release", "nobody", "--store", store).text == f"nobody holds nothing in {store}\n"
+    done = trimtab("store", "release", "kept", "--store", store)
+    assert done.code == 0
+    assert done.text == (
+        "kept let go of 1 text; 2 of the store's texts are held by nobody (`trimtab store collect` deletes them)\n"
+    )
+    shown = trimtab("store", "release", "kept", "--json", "--store", store).json
+    assert shown == {"store": store, "owner": "kept", "released": 0, "unheld": 2}
+    assert trimtab("store", "collect", "--grace", "0", "--store", store).text.startswith("2 texts deleted, ")
+    assert trimtab("store", "collect", "--grace", "0", "--store", store).text == (
+        "0 texts deleted, 0 B freed: the store is empty\n"
+    )
+
+
+def test_release_of_what_another_holds_too(trimtab: Any, store: str, page: str) -> None:
+    """A text with a second owner stays, and it is said why."""
+    with Host.load(store=store, discover=False) as host:
+        host.hold("second", [blob_id(page)])
+    trimtab("store", "collect", "--grace", "0", "--store", store)
+    assert trimtab("store", "release", "kept", "--store", store).text == (
+        "kept let go of 1 text; other owners hold all of them\n"
+    )
+    assert trimtab("read", blob_id(page), "--raw", "--store", store).text == page
+
+
+def test_what_trim_stores_is_held_by_default(trimtab: Any, page: str) -> None:
+    """The documented owner of what the command stores without `--owner` can let go of it."""
+    trimtab("trim", "-", stdin=page.encode())
+    assert trimtab("store", "release", "default").text.startswith("default let go of 1 text; ")
+
+
+@pytest.mark.parametrize("grace", ["0", "0s", "0.5", "1h30m", "7d", "90"])
+def test_a_grace_is_a_length_of_time(trimtab: Any, store: str, grace: str) -> None:
+    """With a unit, several of them, or in seconds."""
+    assert trimtab("store", "collect", "--grace", grace, "--store", store).code == 0
 
 
 def test_a_dry_run_deletes_nothing(trimtab: Any, store: str) -> None:
@@ -52,7 +95,7 @@ def test_a_dry_run_deletes_nothing(trimtab: Any, store: str) -> None:
     assert trimtab("store", "stats", "--json", "--store", store).json["blobs"] == 2
 
 
-@pytest.mark.parametrize("grace", ["soon", "-1h"])
+@pytest.mark.parametrize("grace", ["soon", "-1h", "1h30", "1 h", "", "h", "٣"])
 def test_a_wrong_grace_is_code_2(trimtab: Any, store: str, grace: str) -> None:
     """A grace is a length of time."""
     done = trimtab("store", "collect", "--grace", grace, "--store", store)

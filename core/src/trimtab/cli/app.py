@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
+from cyclopts import App, CycloptsError, UnknownCommandError
 
-from trimtab.cli.commands import COMMANDS
+from trimtab.cli.commands import COMMANDS, HELP, RESERVED
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import counted
 from trimtab.cli.streams import say
+from trimtab.cli.usage import PLAIN, check_options, complaint
 from trimtab.discovery import Registry, load
 from trimtab.errors import CallerError, PolicyError
 from trimtab.policy import PluginPolicy
@@ -31,18 +32,22 @@ policy); 130 after Ctrl-C.
 _GROUPS = {"store": "Look after a store."}
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: list[str]) -> int:
     """Run a command line, and give its exit code. What a command raises is raised."""
+    if words[:1] == [HELP]:
+        words = [*words[1:], "--help"]
     known = bool(words) and words[0] in COMMANDS
     registry = None if known else load(_plugins_allowed())
+    app = build(registry, whole=not known)
+    check_options(app, words)
     try:
-        given = build(registry, whole=not known)(list(words), exit_on_error=False, print_error=False)
-    except UnknownCommandError as error:
-        broken = 0 if registry is None else len(registry.broken)
-        more = f" ({counted(broken, 'plugin')} did not load: see `trimtab plugins`)" if broken else ""
-        raise CallerError(_usage(error) + more) from error
+        given = app(list(words), exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        raise CallerError(_usage(error)) from error
+        commands = [*COMMANDS, *(() if registry is None else registry.commands)]
+        text = complaint(error, app, words, dict.fromkeys(commands))
+        broken = len(registry.broken) if registry is not None and isinstance(error, UnknownCommandError) else 0
+        more = f" ({counted(broken, 'plugin')} did not load: see `trimtab plugins`)" if broken else ""
+        raise CallerError(text + more) from error
     return _exit_code(given)
 
 
@@ -57,7 +62,7 @@ def build(registry: Registry | None = None, *, whole: bool = True) -> App:
         name="trimtab",
         help=_ABOUT,
         version=f"trimtab {__version__}",
-        default_parameter=Parameter(negative=(), show_default=False),
+        default_parameter=PLAIN,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
@@ -68,12 +73,12 @@ def build(registry: Registry | None = None, *, whole: bool = True) -> App:
             else:
                 app.command(target, name=name)
             continue
-        inner = App(name=name, help=_GROUPS[name], sort_key=place)
+        inner = App(name=name, help=_GROUPS[name], sort_key=place, default_parameter=PLAIN)
         for inner_place, (inner_name, inner_target) in enumerate(target.items()):
             inner.command(App(name=inner_name, default_command=_function(inner_target), sort_key=inner_place))
         app.command(inner)
     for name, function in ({} if registry is None else registry.commands).items():
-        if name not in COMMANDS:
+        if name not in RESERVED:
             app.command(function, name=name, group="Commands of plugins")
     return app
 
@@ -91,13 +96,6 @@ def _plugins_allowed() -> PluginPolicy | None:
     except PolicyError as error:
         say(f"trimtab: {error}")
         return None
-
-
-def _usage(error: CycloptsError) -> str:
-    """What is wrong with a command line, in one line that says where its help is."""
-    chain = " ".join(["trimtab", *(error.command_chain or ())])
-    text = " ".join(str(error).split()).removesuffix(".")
-    return f"{text}; see `{chain} --help`"
 
 
 def _exit_code(given: Any) -> int:

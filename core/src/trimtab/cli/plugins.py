@@ -1,6 +1,7 @@
 """`trimtab plugins`: what loaded, from where, what it provides; what did not, why, and what to do about it.
 
-It imports neither cyclopts nor rich, and the policy only where there is one: it answers before they could.
+The command and its help are `trimtab.cli.listing`. This imports neither cyclopts nor rich, and the policy only where
+there is one: it answers before they could.
 """
 
 from __future__ import annotations
@@ -9,28 +10,36 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
 from trimtab.cli import streams
-from trimtab.cli.commands import COMMANDS
+from trimtab.cli.commands import RESERVED
 from trimtab.cli.places import find_policy
 from trimtab.discovery import Broken, Conflict, Plugin, Registry, load
+from trimtab.tokens import VOCABULARIES
 from trimtab.version import __version__
 
-__all__ = ["advice", "plugins"]
+if TYPE_CHECKING:
+    from traceback import TracebackException
+
+__all__ = ["advice", "tell"]
 
 _INDENT = "  "
 
+# The module that the exact token counters import, and the extra that installs it.
+_EXACT: Final = "splintr"
+_EXTRA: Final = "trimtab[tokens]"
 
-def plugins(*, json: bool = False, policy: str | None = None, debug: bool = False) -> int:
-    """Show what loaded, from which distribution and version, and what broke and why.
+# What stands in the path of the frames between us and a plugin's own module.
+_IMPORTING: Final = ("<frozen importlib", "/importlib/")
 
-    Exits with 1 if something broke. A plugin that the policy blocks is not loaded, and not shown.
 
-    Args:
-        json: As JSON, for programs.
-        policy: Policy file. Default: trimtab.toml here, or [tool.trimtab] in pyproject.toml.
-        debug: Show what a broken plugin raised, with its traceback.
+def tell(*, json: bool = False, policy: str | None = None, debug: bool = False) -> int:
+    """Print what `trimtab plugins` prints, and give its exit code.
+
+    Raises:
+        PolicyError: the policy cannot be read.
     """
     registry = load(_allowed(policy))
     conflicts = [*registry.conflicts, *_taken(registry.plugins)]
@@ -60,7 +69,7 @@ def _taken(plugins: Sequence[Plugin]) -> list[Conflict]:
         Conflict(what=f"command {name!r}", used="trimtab", unused=one.name)
         for one in plugins
         for name in one.provides.get("commands", ())
-        if name in COMMANDS
+        if name in RESERVED
     ]
 
 
@@ -73,6 +82,7 @@ def _as_data(registry: Registry, conflicts: Sequence[Conflict]) -> dict[str, Any
                 "distribution": one.distribution,
                 "version": one.version,
                 "provides": {kind: list(names) for kind, names in one.provides.items()},
+                "needs": _needs(one),
             }
             for one in registry.plugins
         ],
@@ -105,9 +115,7 @@ def _lines(registry: Registry, conflicts: Sequence[Conflict], debug: bool) -> It
         yield paint("31;1", f"broken: {broken.name}") + f"  {_origin(broken)}"
         yield from _wrapped(f"{_sentence(_cause(broken.cause))} {advice(broken)}", width)
         if debug:
-            import traceback
-
-            yield from (_INDENT + line for line in "".join(traceback.format_exception(broken.cause)).split("\n"))
+            yield from (_INDENT + line for line in _traceback(broken.cause))
     yield ""
     yield _summary(registry, len(conflicts))
 
@@ -115,7 +123,9 @@ def _lines(registry: Registry, conflicts: Sequence[Conflict], debug: bool) -> It
 def _loaded(plugin: Plugin, paint: _Paint, width: int) -> Iterator[str]:
     yield paint("32;1", plugin.name) + f"  {_origin(plugin)}"
     column = max(map(len, plugin.provides), default=0)
-    for kind, names in plugin.provides.items():
+    needs = _needs(plugin)
+    for kind, provided in plugin.provides.items():
+        names = [f"{name} (needs {needs[name]})" if name in needs else name for name in provided]
         head = f"{_INDENT}{kind:<{column}}  "
         listed = textwrap.wrap(
             streams.printable(", ".join(names)), width - len(head), break_long_words=False, break_on_hyphens=False
@@ -124,6 +134,33 @@ def _loaded(plugin: Plugin, paint: _Paint, width: int) -> Iterator[str]:
             yield (paint("2", head) if number == 0 else " " * len(head)) + line
     if not plugin.provides:
         yield f"{_INDENT}provides nothing"
+
+
+def _needs(plugin: Plugin) -> dict[str, str]:
+    """Of what the built-in plugin provides, what cannot be used as trimtab is installed, and the extra it needs."""
+    if plugin.name != "trimtab" or find_spec(_EXACT) is not None:
+        return {}
+    return {name: _EXTRA for name in plugin.provides.get("token counters", ()) if name in VOCABULARIES}
+
+
+def _traceback(cause: BaseException) -> list[str]:
+    """The lines of a traceback, from the plugin's own module on: Python's importing of it says nothing."""
+    from traceback import TracebackException
+
+    told = TracebackException.from_exception(cause)
+    _leave_out_importing(told)
+    return "".join(told.format()).rstrip("\n").split("\n")
+
+
+def _leave_out_importing(told: TracebackException | None) -> None:
+    while told is not None:
+        told.stack[:] = [frame for frame in told.stack if not _is_importing(frame.filename)]
+        _leave_out_importing(told.__cause__)
+        told = told.__context__
+
+
+def _is_importing(file: str) -> bool:
+    return any(part in file.replace("\\", "/") for part in _IMPORTING)
 
 
 def _origin(one: Plugin | Broken) -> str:

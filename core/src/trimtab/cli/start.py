@@ -42,9 +42,9 @@ def _run(words: list[str]) -> int:
         print(f"trimtab {__version__}")
         return 0
     if words[:1] == ["plugins"] and _QUICK.issuperset(words[1:]):
-        from trimtab.cli.plugins import plugins
+        from trimtab.cli.plugins import tell
 
-        return plugins(json="--json" in words, debug="--debug" in words)
+        return tell(json="--json" in words, debug="--debug" in words)
     try:
         import cyclopts  # noqa: F401 (only to say early what is missing)
     except ModuleNotFoundError as error:
