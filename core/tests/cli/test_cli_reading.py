@@ -113,7 +113,7 @@ def test_a_wrong_place_says_what_there_is(trimtab: Any, uri: str, words: list[st
 def test_a_uri_that_leads_nowhere(trimtab: Any, uri: str, command: list[str]) -> None:
     """Not ours, or not in this store: code 2, and the store that was asked is named."""
     pattern = ["x"] if command == ["grep"] else []
-    assert "is not one of ours" in trimtab(*command, "https://example.org", *pattern).err
+    assert "is no uri of a marker" in trimtab(*command, "https://example.org", *pattern).err
     done = trimtab(*command, "trimtab:0000000000000000", *pattern)
     assert done.code == 2
     assert "store sqlite:///trimtab.db has no text trimtab:0000000000000000" in done.err
@@ -139,7 +139,7 @@ def test_grep_prints_line_char_and_text(trimtab: Any, uri: str, page: str) -> No
         number, char, text = line.split(":", 2)
         assert page.split("\n")[int(number) - 1] == text
         assert page[int(char) - 1 :].startswith("topic 500")
-    assert f"{len(lines):,} line of 1,000 match" in done.err
+    assert done.err == "1 line of 1,000 matches\n"
 
 
 def test_grep_finds_more_than_one_call_of_a_model_would(trimtab: Any, uri: str) -> None:

@@ -100,6 +100,24 @@ def test_show_cuts_long_lists(trimtab: Any) -> None:
     assert "element 49" in full
 
 
+def test_show_lists_twenty_texts(trimtab: Any) -> None:
+    """Of a row with many texts the first twenty are listed and the others counted; `--all` lists all."""
+    output = {"texts": {f"name-{n:02}": f"{n} " * 900 for n in range(40)}}
+    stored = trimtab("trim", "-", "--row", stdin=json.dumps(output).encode()).out
+    short, full = (trimtab("show", "-", *words, stdin=stored).text for words in ([], ["--all"]))
+    assert "/texts/name-19 " in short
+    assert "/texts/name-20 " not in short
+    assert short.endswith("… 20 more texts (--all shows them)\n")
+    assert "/texts/name-39 " in full
+    assert "more texts" not in full
+
+
+def test_no_line_ends_in_blanks(trimtab: Any, row: Any) -> None:
+    """Tables that go into a pipe have no trailing blanks."""
+    for text in (trimtab("show", "-", stdin=encoded(row, OLD_TEXT)).text, trimtab("store", "stats").text):
+        assert not [line for line in text.split("\n") if line.endswith(" ")]
+
+
 @pytest.mark.parametrize(
     ("value", "title"),
     [
@@ -151,6 +169,17 @@ def test_inflate_prints_the_output(trimtab: Any, row: Any, page: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("command", ["render", "inflate"])
+@pytest.mark.parametrize(
+    ("data", "printed"),
+    [(b'"a text\\n"', b"a text\n"), (b'{ "a": 1.50, "b": "\\u00e9" }', '{"a":1.5,"b":"é"}\n'.encode())],
+    ids=["text", "object"],
+)
+def test_json_that_is_no_row_is_an_output(trimtab: Any, command: str, data: bytes, printed: bytes) -> None:
+    """Its value is printed: a text as it is, anything else as JSON on one line, in one spelling."""
+    assert trimtab(command, "-", stdin=data).out == printed
+
+
 def test_whole_texts_are_put_back_from_the_store(trimtab: Any, page: str) -> None:
     """The row of a read-back tool renders to the page itself, which the store has."""
     output = {"text": page[:9000]}
@@ -164,7 +193,10 @@ def test_a_text_that_the_store_has_not_got_is_code_1(trimtab: Any, row: Any) -> 
     trimtab("trim", "-", "--store", "sqlite:///other.db", stdin=b"another text. " * 9000)
     done = trimtab("inflate", "-", "--store", "sqlite:///other.db", stdin=encoded(row))
     assert (done.code, done.out) == (1, b"")
-    assert "is not in this store" in done.err
+    assert any(
+        f"this store has not got the text trimtab:{ref['blobId']}; name the one that it was put into with" in done.err
+        for ref in row["$persistedToolOutput"]["blobRefs"]
+    )
 
 
 def test_older_rows_inflate_from_a_folder(trimtab: Any, tmp_path: Path) -> None:
@@ -176,7 +208,9 @@ def test_older_rows_inflate_from_a_folder(trimtab: Any, tmp_path: Path) -> None:
     (tmp_path / "files" / "entry-1.txt").write_bytes(b"the full\r\ntext")
     assert trimtab("inflate", "-", "--old-blobs", "files", stdin=encoded(OLD_TEXT)).out == b"the full\r\ntext"
     (tmp_path / "files" / "entry-1.txt").unlink()
-    assert trimtab("inflate", "-", "--old-blobs", "files", stdin=encoded(OLD_TEXT)).code == 1
+    done = trimtab("inflate", "-", "--old-blobs", "files", stdin=encoded(OLD_TEXT))
+    assert done.code == 1
+    assert "files has no file entry-1 or entry-1.txt" in done.err
 
 
 @pytest.mark.parametrize("command", ["show", "render", "inflate"])

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from trimtab.cli import screen, streams
 
@@ -89,5 +90,5 @@ def test_percent(before: int, after: int, said: str) -> None:
 def test_a_line_fits_its_columns(width: int, text: str) -> None:
     """Beginnings and ends are cut by columns, wide characters counted as two, newlines shown."""
     for line in (screen.one_line(text, width), screen.last_line(text, width)):
-        assert screen.cell_len(line) <= width
+        assert cell_len(line) <= width
         assert "\n" not in line

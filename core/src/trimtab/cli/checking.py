@@ -14,7 +14,7 @@ from rich.table import Table
 from trimtab._json import canonical
 from trimtab.cli.inputs import read_outputs
 from trimtab.cli.options import File
-from trimtab.cli.screen import console, counted, progress, saying, styled, table
+from trimtab.cli.screen import console, counted, progress, put, saying, styled, table
 from trimtab.errors import CallerError
 from trimtab.testing.laws import LAWS
 from trimtab.testing.samples import Finding, check_codec
@@ -60,7 +60,7 @@ def check(
         sys.stdout.write(f"{canonical([_as_data(one) for one in findings])}\n")
         return 1 if broken else 0
     screen = console(sys.stdout)
-    screen.print(_table(findings, len(outputs)))
+    put(screen, _table(findings, len(outputs)))
     screen.print()
     for text, where in _faults(broken):
         screen.print(styled((text, "red"), f" ({where})"), soft_wrap=True)

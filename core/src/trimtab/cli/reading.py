@@ -110,7 +110,7 @@ def grep(
                     )
                 at = result.next_line
                 tell(at or total)
-    saying((f"{counted(found, 'line')} of {total:,} match", "dim"))
+    saying((f"{counted(found, 'line')} of {total:,} {'matches' if found == 1 else 'match'}", "dim"))
     return 0 if found else 1
 
 

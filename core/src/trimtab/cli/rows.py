@@ -15,12 +15,12 @@ from rich.table import Table
 from trimtab._json import canonical
 from trimtab.cli.inputs import read_rows, read_text
 from trimtab.cli.options import File, Flat, Folder, Places
-from trimtab.cli.places import open_host
-from trimtab.cli.screen import console, counted, progress, styled, table
+from trimtab.cli.places import STORE_VARIABLE, open_host
+from trimtab.cli.screen import console, counted, progress, put, styled, table
 from trimtab.cli.skeleton import drawn
 from trimtab.cli.streams import emit, say
 from trimtab.envelope import ROW_KEY, BlobRef, is_row_shaped, read
-from trimtab.errors import CallerError, LostBlob
+from trimtab.errors import CallerError, LostBlob, StoreError
 from trimtab.host import Host
 from trimtab.marker import HANDLE_DIGITS
 from trimtab.older import OldRow, read_old, render_old
@@ -28,6 +28,9 @@ from trimtab.trim import prompt_text
 from trimtab.types import ALL, Json
 
 __all__ = ["inflate", "render", "show"]
+
+# Stored texts that are listed without `--all`.
+_MOST: Final = 20
 
 # How the spelling of a text inside JSON text is called.
 _IN_JSON: Final = {"utf8": "in JSON text", "ascii": "in JSON text, ASCII", "raw": "in JSON text, its own spelling"}
@@ -39,11 +42,12 @@ _OLD_ENDS: Final = ("", ".txt")
 def show(file: File, /, *, all: bool = False, json: bool = False, debug: bool = False) -> int:
     """Show a stored row: its tool and sizes, its skeleton as a tree, and the texts it refers to.
 
-    Needs no store. Rows of older generations are shown too; of JSON lines, every row.
+    Needs no store. Rows of older generations are shown too; of JSON lines, every row. JSON that is no row is shown as
+    what it is.
 
     Args:
         file: A file with a row, as `t.row_text` or `trimtab trim --row` gives it, or - for standard input.
-        all: Show every element of every list.
+        all: Show every element of every list and every stored text, not the first 20.
         json: As JSON, for programs: sizes, and for each text where it stands and what of it is omitted.
         debug: Show where an error was raised.
     """
@@ -62,8 +66,9 @@ def show(file: File, /, *, all: bool = False, json: bool = False, debug: bool = 
 def render(file: File, /, *, places: Flat = None) -> int:
     """Print what a stored row puts into the prompt.
 
-    What is no row is printed as it is. A store is needed only for rows of read-back tools, whose texts the prompt shows
-    whole.
+    A text is printed as it is, any other value as JSON on one line. JSON that is no row is an output that was left
+    whole: its value is printed. What is not JSON is refused. A store is needed only for rows of read-back tools, whose
+    texts the prompt shows whole.
 
     Args:
         file: A file with a row, or JSON lines of rows, or - for standard input.
@@ -76,9 +81,11 @@ def render(file: File, /, *, places: Flat = None) -> int:
 
 
 def inflate(file: File, /, *, old_blobs: Folder = None, places: Flat = None) -> int:
-    """Print the output that a stored row stands for, exactly as the tool gave it.
+    """Print the output that a stored row stands for.
 
-    What is no row is printed as it is.
+    A text is printed byte for byte as the tool gave it; any other value as JSON on one line, in trimtab's spelling:
+    equal to the output, but indentation and the spelling of numbers and escapes are not kept. JSON that is no row is an
+    output that was left whole: its value is printed. What is not JSON is refused.
 
     Args:
         file: A file with a row, or JSON lines of rows, or - for standard input.
@@ -98,7 +105,13 @@ def _inflated(host: Host, row: Json, texts: Callable[[str], str] | None) -> Json
         raise CallerError(
             "this row is of an older generation, whose texts are files: name their folder with --old-blobs"
         )
-    return host.inflate(row, owner=ALL, old_blob=texts)
+    try:
+        return host.inflate(row, owner=ALL, old_blob=texts)
+    except LostBlob as error:
+        raise StoreError(
+            f"this store has not got the text trimtab:{error.blob_id}; name the one that it was put into with --store, "
+            f"or in {STORE_VARIABLE}; if it was collected, run the tool again"
+        ) from error
 
 
 def _old_texts(folder: Path) -> Callable[[str], str]:
@@ -109,7 +122,7 @@ def _old_texts(folder: Path) -> Callable[[str], str]:
         for end in _OLD_ENDS:
             if (path := folder / f"{name}{end}").is_file():
                 return read_text(str(path))
-        raise LostBlob(name)
+        raise StoreError(f"{folder} has no file {name} or {name}.txt, which this row names; name another --old-blobs")
 
     return text
 
@@ -176,13 +189,16 @@ def _draw(screen: Console, row: Json, *, everything: bool) -> None:
         what = "a row of a later version" if is_row_shaped(row) else "not a row"
         rest = f": {_size(value)}, shown as {'it is' if is_row_shaped(row) else 'what it is, an output left whole'}"
     screen.print(styled((what, "bold"), rest))
-    screen.print(drawn(value, refs, width=screen.width, everything=everything))
+    put(screen, drawn(value, refs, width=screen.width, everything=everything))
     if refs:
         screen.print()
-        screen.print(_ref_table(refs))
+        most = len(refs) if everything else _MOST
+        put(screen, _ref_table(refs[:most]))
+        if len(refs) > most:
+            screen.print(styled((f"… {counted(len(refs) - most, 'more text')} (--all shows them)", "dim")))
     if old is not None:
         screen.print()
-        screen.print(_old_table(old))
+        put(screen, _old_table(old))
 
 
 def _size(value: Json) -> str:
@@ -203,9 +219,7 @@ def _kind(ref: BlobRef) -> str:
         return "JSON" if ref.total_items is None else f"JSON, {counted(ref.total_items, 'element')}"
     kinds = ["whole in the prompt"] if ref.whole else []
     if ref.esc is not None:
-        kinds.append(
-            {"utf8": "in JSON text", "ascii": "in JSON text, ASCII"}.get(ref.esc, "in JSON text, its own spelling")
-        )
+        kinds.append(_IN_JSON[ref.esc])
     return ", ".join(kinds)
 
 

@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from trimtab.cli.streams import colours, is_terminal, printable
 
-__all__ = ["console", "counted", "last_line", "one_line", "percent", "progress", "saying", "styled", "table"]
+__all__ = ["console", "counted", "last_line", "one_line", "percent", "progress", "put", "saying", "styled", "table"]
 
 # Seconds of work after which progress is shown.
 PATIENCE: Final = 1.0
@@ -36,6 +37,17 @@ def console(stream: TextIO) -> Console:
         markup=False,
         emoji=False,
     )
+
+
+def put(screen: Console, drawing: Table | Tree) -> None:
+    """Draw a table or tree; where it goes to no terminal, without the blanks that fill up its lines."""
+    if screen.is_terminal:
+        screen.print(drawing)
+        return
+    with screen.capture() as drawn:
+        screen.print(drawing)
+    for line in drawn.get().split("\n")[:-1]:
+        screen.file.write(line.rstrip(" ") + "\n")
 
 
 def saying(*parts: str | tuple[str, str]) -> None:
