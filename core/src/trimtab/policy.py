@@ -230,7 +230,8 @@ class Policy:
         try:
             table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise PolicyError(f"{name}: cannot read the policy: {error}") from error
+            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise PolicyError(f"{name}: cannot read the policy: {why}") from error
         inner = table.get("tool", {}).get("trimtab") if isinstance(table.get("tool"), dict) else None
         if inner is None:
             inner = {} if Path(path).name == "pyproject.toml" else table

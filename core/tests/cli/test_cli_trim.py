@@ -56,7 +56,17 @@ def test_what_an_input_is_taken_for(
     assert done.code == 0, done.err
     assert [json.loads(line)["value"] for line in done.text.split("\n")[:-1]] == outputs
     assert ("outputs: " in done.err or "1 output: " in done.err) == (form == "jsonl")
-    assert ("read as text" in done.err) == (name in ("twice.json", "huge.json", "nan.json"))
+    assert ("read as text" in done.err) == (form == "text" and name.endswith(".json"))
+
+
+def test_a_broken_json_file_says_where_it_breaks(trimtab: Any, tmp_path: Path) -> None:
+    """A file named as JSON that is none is a text, with a note of line and column; other names get no note."""
+    for name in ("broken.json", "broken.txt"):
+        (tmp_path / name).write_bytes(b'{"a": 1,\n "b"}')
+        done = trimtab("trim", name)
+        assert done.text == '{"a": 1,\n "b"}'
+        note = f"note: {name} is not JSON (Expecting ':' delimiter at line 2 column 5): read as text, as it stands\n"
+        assert done.err.startswith(note) == (name == "broken.json")
 
 
 @pytest.mark.parametrize(
@@ -246,17 +256,54 @@ def test_a_store_in_memory_is_warned_of(trimtab: Any, page: str) -> None:
     assert "nothing can be read back" in done.err
 
 
-def test_an_output_whose_text_cannot_be_stored_is_whole(trimtab: Any, page: str) -> None:
+def test_an_output_whose_text_cannot_be_stored_is_whole(trimtab: Any, tmp_path: Path, page: str) -> None:
     """A store that fails: the output comes out whole, the report says why, and the exit code is 1."""
-    done = trimtab("trim", "-", "--store", "sqlite:///no/such/folder.db", stdin=page.encode())
+    (tmp_path / "trimtab.db").mkdir()
+    done = trimtab("trim", "-", stdin=page.encode())
     assert done.code == 1
     assert done.text == page
     assert "left whole: StoreUnavailable" in done.err
     lines = f"{json.dumps(page)}\n[1]\n".encode()
-    done = trimtab("trim", "-", "--as", "jsonl", "--json", "--store", "sqlite:///no/such/folder.db", stdin=lines)
+    done = trimtab("trim", "-", "--as", "jsonl", "--json", stdin=lines)
     assert done.code == 1
     assert [json.loads(line)["error"] is None for line in done.text.split("\n")[:-1]] == [False, True]
     assert "output 1 left whole" in done.err
+
+
+@pytest.mark.parametrize("by", ["option", "environment", "policy"])
+def test_a_store_that_was_named_is_opened_first(
+    trimtab: Any, tmp_path: Path, page: str, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    """One that cannot be opened is code 2 before anything is printed."""
+    url = "sqlite:///no/such/folder.db"
+    if by == "environment":
+        monkeypatch.setenv("TRIMTAB_STORE", url)
+    elif by == "policy":
+        (tmp_path / "trimtab.toml").write_text(f'store = "{url}"\n')
+    done = trimtab("trim", "-", *(["--store", url] if by == "option" else []), stdin=page.encode())
+    assert (done.code, done.out) == (2, b"")
+    assert "it cannot be opened; make its folder" in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("output", "policy", "why"),
+    [
+        ([{"id": n, "t": "short"} for n in range(1000)], "", "nothing in it can be moved (2,000 values, all shorter"),
+        ({"https://e.org/" + "a" * 30_000: "b" * 600}, "", "can be moved (what is long in it are keys, ids or urls)"),
+        ({"image": {"type": "image", "data": "QUJD" * 9000}}, "", "can be moved (what is not media is not)"),
+        ("text " * 9000, "read_tool = ''", "left whole, nothing stored, because the policy has no read-back tool"),
+    ],
+    ids=["short", "identity", "media", "no read-back tool"],
+)
+def test_what_cannot_be_trimmed_says_why(trimtab: Any, tmp_path: Path, output: Any, policy: str, why: str) -> None:
+    """One line on an output above its limit of which nothing was moved: its size, the limit, and why."""
+    (tmp_path / "trimtab.toml").write_text(f"limit = 5000\nkeep = 5000\n{policy}\n")
+    done = trimtab("trim", "-", stdin=json.dumps(output).encode())
+    assert done.code == 0
+    assert " chars, above the limit of 5,000: " in done.err
+    assert why in done.err
+    assert done.err.count("\n") == 1
 
 
 def test_over_budget_is_told(trimtab: Any) -> None:

@@ -23,6 +23,7 @@ __all__ = ["Form", "Outputs", "argument", "read_outputs", "read_rows", "read_tex
 Form = Literal["auto", "json", "text", "jsonl"]
 
 _BOM = "\ufeff"
+_JSON_SUFFIX = ".json"
 _LINES_SUFFIXES = (".jsonl", ".ndjson")
 _WIDE_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -95,9 +96,11 @@ def read_outputs(name: str, form: Form) -> Outputs:
     except (ValueError, RecursionError) as error:
         if form == "json":
             raise CallerError(f"{_named(name)} is not JSON: {_fault(error)}; try --as text or --as jsonl") from None
+        why = _fault(error)
     if (values := _only_containers(text)) is not None:
         return Outputs(form="jsonl", values=values)
-    return Outputs(form="text", values=[text])
+    note = f"{name} is not JSON ({why}): read as text, as it stands" if name.endswith(_JSON_SUFFIX) else ""
+    return Outputs(form="text", values=[text], note=note)
 
 
 def read_rows(name: str) -> list[Json]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from trimtab.blobs.open import StoreFactory, open_store, parse_store_url
-from trimtab.errors import CallerError
+from trimtab.errors import CallerError, StoreUnavailable
 from trimtab.types import BlobStore
 
 if TYPE_CHECKING:
@@ -54,25 +54,31 @@ def open_host(places: Places, *, reading: bool = True) -> tuple[Host, str]:
     """A host with plugins, policy and store, and the store's URL.
 
     Args:
-        reading: the store must be there already. Otherwise it is made when a text is first stored, and not before.
+        reading: the store must be there already. Otherwise one that was named is opened at once, and the usual one of
+            this folder when a text is first stored, and not before.
 
     Raises:
         PolicyError: the policy or the store's URL cannot be read.
-        StoreUnavailable: the store cannot be opened.
-        CallerError: there is no store to read.
+        StoreUnavailable: the store cannot be opened for reading.
+        CallerError: there is no store to read, or the one that was named cannot be opened for writing.
     """
     from trimtab.host import Host
 
     policy, _ = load_policy(places.policy)
-    url = places.store or os.environ.get(STORE_VARIABLE) or policy.store or DEFAULT_STORE
+    named = places.store or os.environ.get(STORE_VARIABLE) or policy.store
+    url = named or DEFAULT_STORE
     if reading:
         _must_exist(url)
         return Host.load(store=url, policy=policy), url
     when_used = _WhenUsed(url)
     host = Host.load(store=cast("BlobStore", when_used), policy=policy)
     when_used.stores = host.registry.blob_stores
-    if parse_store_url(url)[0] not in host.registry.blob_stores:
-        open_store(url, host.registry.blob_stores)  # which says what is wrong
+    if named:
+        try:
+            when_used.open()
+        except StoreUnavailable as error:  # before anything is trimmed and printed
+            host.close()
+            raise CallerError(str(error)) from error
     return host, url
 
 
@@ -96,9 +102,13 @@ class _WhenUsed:
         self._opened: BlobStore | None = None
 
     def __getattr__(self, name: str) -> Any:
+        return getattr(self.open(), name)
+
+    def open(self) -> BlobStore:
+        """The store, opened. Raises PolicyError, StoreUnavailable."""
         if self._opened is None:
             self._opened = open_store(self._url, self.stores)
-        return getattr(self._opened, name)
+        return self._opened
 
     def close(self) -> None:
         """Close the store, if it was opened."""

@@ -18,7 +18,7 @@ from trimtab.cli.streams import emit
 from trimtab.envelope import BlobRef
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host import Host
-from trimtab.marker import HANDLE_DIGITS
+from trimtab.marker import HANDLE_DIGITS, MIN_MOVED
 from trimtab.policy import Policy
 from trimtab.trimmed import Trimmed
 from trimtab.types import Call, Json
@@ -54,7 +54,8 @@ def trim(
     array, and files named .jsonl or .ndjson, are one output to a line; anything else is a text. `--as` overrides this:
     a JSON file read `--as text` keeps its own spelling and indentation outside the moved texts.
 
-    Exits with 1 if an output was left whole because something failed.
+    A store that is named (by `--store`, TRIMTAB_STORE or the policy) is opened first; trimtab.db in this folder is made
+    when a text is stored. Exits with 1 if an output was left whole because something failed.
 
     Args:
         file: A file, or - for standard input.
@@ -65,7 +66,7 @@ def trim(
         focus: What the excerpts should answer; "" for nothing. Default: taken from the arguments.
         arguments: The call's arguments, as JSON.
         as_: What the input is.
-        owner: Who holds the stored texts, such as a conversation's id.
+        owner: Who holds the stored texts until `trimtab store release`, such as a conversation's id. Default: default.
         row: Print the row for the database instead of the rendering.
         json: Print an object for each output, with value, row, sizes and error.
     """
@@ -77,7 +78,7 @@ def trim(
     host, url = open_host(places, reading=False)
     with host:
         budget = _budget(host.policy, call, limit, keep, unit)
-        report = _Report(outputs=outputs, budget=budget, url=url, places=places)
+        report = _Report(outputs=outputs, budget=budget, url=url, places=places, trims=host.policy.trims())
         for done in _trimmed(host, outputs, call, budget, owner):
             report.add(done)
             _print(done, outputs, url=url, row=row, json=json)
@@ -146,16 +147,19 @@ class _Report:
     budget: Budget
     url: str
     places: Places
+    trims: bool
     before: int = 0
     after: int = 0
     refs: list[BlobRef] = field(factory=list)
     over: int = 0
     failed: list[tuple[int, Exception]] = field(factory=list)
+    _last: Trimmed | None = None
     _number: int = 0
 
     def add(self, done: Trimmed) -> None:
         """Count one output."""
         self._number += 1
+        self._last = done
         chars = self.budget.unit == "chars"
         self.before += done.sizes.before if chars else done.sizes.tokens_before
         self.after += done.sizes.after if chars else done.sizes.tokens_after
@@ -172,7 +176,7 @@ class _Report:
         self._tell_sizes()
         if self.refs:
             self._tell_texts()
-        if self.over:
+        if self.over and self.refs:
             which = f"{counted(self.over, 'output')} " if self._many else ""
             keep = f"{self.budget.keep:,} {self.budget.unit}"
             saying((f"{which}still above keep ({keep}): nothing else can be moved", "yellow"))
@@ -194,9 +198,21 @@ class _Report:
             change = (f"({percent(self.before, self.after)})", "green")
             saying(head, sizes, change, f", {counted(len(self.refs), 'text')} moved")
         elif not self.failed:
-            under = self._many or self.before <= self.budget.limit
-            why = "" if self._many else f", {'not' if under else 'though'} above the limit of {self.budget.limit:,}"
-            saying(head, (f"{self.before:,} {unit}", "bold"), f"{why}: left alone, nothing stored")
+            saying(head, (f"{self.before:,} {unit}", "bold"), self._why_whole())
+
+    def _why_whole(self) -> str:
+        """Why nothing of the outputs was moved."""
+        if self._many:
+            return ": left alone, nothing stored"
+        limit = f"above the limit of {self.budget.limit:,}"
+        if self.before <= self.budget.limit:
+            return f", not {limit}: left alone, nothing stored"
+        if not self.trims:
+            return f", {limit}: left whole, nothing stored, because the policy has no read-back tool"
+        what = (
+            "what is not media is not" if self._last is None or not self._last.over_budget else _unmovable(self._last)
+        )
+        return f", {limit}: nothing in it can be moved ({what}); left whole, nothing stored"
 
     def _tell_texts(self) -> None:
         for ref in () if self._many else self.refs[:_NAMED]:
@@ -213,6 +229,22 @@ class _Report:
             return
         store = f" --store {self.places.store}" if self.places.store else ""
         saying(f"{where}; read back with: ", (f"trimtab read {_uri(self.refs[0])}{store}", "bold"))
+
+
+def _unmovable(whole: Trimmed) -> str:
+    """What an output is made of that no text or list of it can be moved."""
+    count = longest = 0
+    left = [whole.value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict | list):
+            left += one.values() if isinstance(one, dict) else one
+            continue
+        count += 1
+        longest = max(longest, len(one) if isinstance(one, str) else 0)
+    if longest < MIN_MOVED:
+        return f"{counted(count, 'value')}, all shorter than {MIN_MOVED} chars"
+    return "what is long in it are keys, ids or urls"
 
 
 def _uri(ref: BlobRef) -> str:
