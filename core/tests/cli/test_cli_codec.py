@@ -31,6 +31,26 @@ def raising(output):
     return [f"/issues/{number}/text" for number in range(len(output["issues"]))]
 
 
+def nowhere(output):
+    return None if good(output) is None else ["/issues/9/text"]
+
+
+def a_number(output):
+    return None if good(output) is None else ["/issues/0"]
+
+
+def no_slash(output):
+    return None if good(output) is None else ["issues/0/text"]
+
+
+def no_pointers(output):
+    return None if good(output) is None else [3]
+
+
+def failing(output):
+    return None if good(output) is None else [output["missing"]]
+
+
 def rows(output):
     return [f"/{number}/text" for number in range(len(output))] if has_texts(output) else None
 
@@ -89,6 +109,26 @@ def test_a_codec_that_raises_for_foreign_shapes(check: Any) -> None:
     done = check("raising")
     assert done.code == 1
     assert "law 5 (whole on failure): it raises TypeError for None" in done.text
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("nowhere", "'/issues/9/text' leads nowhere"),
+        ("a_number", "'/issues/0' leads to something that is not a string"),
+        ("no_slash", "'issues/0/text' is no JSON Pointer"),
+        ("no_pointers", "3 is no JSON Pointer"),
+        ("failing", "it raises KeyError: 'missing'"),
+    ],
+)
+def test_one_fault_is_told_once(check: Any, name: str, fault: str) -> None:
+    """A pointer that cannot be followed is one line, not one for each law that could then not be checked."""
+    done = check(name)
+    assert done.code == 1
+    (line,) = [line for line in done.text.split("\n") if line.startswith("law ")][1:]
+    assert line.startswith(f"law 5 (whole on failure): {fault}")
+    assert line.endswith("(sample 0, and 1 more)")
+    assert done.err.startswith("2 checks of ")
 
 
 def test_findings_for_programs(check: Any) -> None:

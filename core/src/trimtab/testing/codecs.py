@@ -50,6 +50,8 @@ class CodecContract:
     def test_the_law_holds(self, law: int) -> None:
         """The law holds for every sample."""
         made = [one for one in self.findings() if one.law == law]
+        if not made and not all(one.ok for one in self.findings()):
+            pytest.skip("not checked, because the codec's pointers cannot be followed: see whole-on-failure")
         assert made
         assert [f"{one.sample}: {one.claim}: {one.what}" for one in made if not one.ok] == []
 

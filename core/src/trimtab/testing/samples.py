@@ -140,8 +140,13 @@ def check_codec(
     if not samples:
         raise ValueError("no samples: give at least one output of the tool")
     run(5, "it raises for no other shape", "foreign shapes", lambda: _check_foreign(codec))
-    run(1, "it knows the shape of a sample", "all samples", lambda: _check_knows(codec, samples))
+    followed = []
     for number, sample in enumerate(samples):
+        run(5, "its pointers lead to strings", f"sample {number}", _bind(_check_pointers, codec, sample))
+        followed += [(number, sample)] if findings[-1].ok else []
+    if len(followed) == len(samples):
+        run(1, "it knows the shape of a sample", "all samples", lambda: _check_knows(codec, samples))
+    for number, sample in followed:  # of another no law can be checked: it would be one fault told many times
         for name, output in variants(codec, sample):
             where = f"sample {number}{name}"
             run(
@@ -229,6 +234,22 @@ def _check_knows(codec: Codec, samples: Sequence[Json]) -> None:
         raise BrokenLaw(1, "it gives no pointer for any sample, so nothing can be checked; give samples of its shape")
 
 
+def _check_pointers(codec: Codec, sample: Json) -> None:
+    try:
+        pointers = pointed(codec, sample) or ()
+    except Exception as error:
+        raise BrokenLaw(5, f"it raises {type(error).__name__}: {error!s:.200}") from error
+    for pointer in pointers:
+        if not isinstance(pointer, str) or not (pointer == "" or pointer.startswith("/")):
+            raise BrokenLaw(5, f"{pointer!r:.200} is no JSON Pointer: that is text, empty or begun by a slash")
+        try:
+            there = at(decoded(sample), pointer)
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise BrokenLaw(5, f"{pointer!r:.200} leads nowhere") from None
+        if not isinstance(there, str):
+            raise BrokenLaw(5, f"{pointer!r:.200} leads to something that is not a string")
+
+
 def _check_pure(codec: Codec, output: Json) -> None:
     before = deepcopy(decoded(output))
     shown = deepcopy(before)
@@ -244,13 +265,6 @@ def _check_shape(codec: Codec, sample: Json, output: Json) -> None:
     expected, given = pointed(codec, sample), pointed(codec, output)
     if expected != given:
         raise BrokenLaw(7, f"its pointers depend on the texts: {expected!r:.200} became {given!r:.200}")
-    for pointer in given or ():
-        try:
-            there = at(decoded(output), pointer)
-        except (KeyError, IndexError, TypeError, ValueError):
-            raise BrokenLaw(5, f"{pointer!r:.200} leads nowhere") from None
-        if not isinstance(there, str):
-            raise BrokenLaw(5, f"{pointer!r:.200} leads to something that is not a string")
 
 
 def _check_codec_failure(codec: Codec, tool: str, output: Json, budget: Budget) -> None:
