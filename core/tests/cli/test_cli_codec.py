@@ -128,7 +128,7 @@ def test_one_fault_is_told_once(check: Any, name: str, fault: str) -> None:
     (line,) = [line for line in done.text.split("\n") if line.startswith("law ")][1:]
     assert line.startswith(f"law 5 (whole on failure): {fault}")
     assert line.endswith("(sample 0, and 1 more)")
-    assert done.err.startswith("2 checks of ")
+    assert done.err.startswith("the laws without a mark could not be checked: mend that first\n2 checks of ")
 
 
 def test_findings_for_programs(check: Any) -> None:

@@ -65,6 +65,8 @@ def check(
     for text, where in _faults(broken):
         screen.print(styled((text, "red"), f" ({where})"), soft_wrap=True)
     if broken:
+        if {one.law for one in findings} != set(LAWS):
+            saying(("the laws without a mark could not be checked: mend that first", "yellow"))
         saying((f"{counted(len(broken), 'check')} of {len(findings):,} failed", "bold red"))
     else:
         screen.print(styled((f"every law holds: {counted(len(findings), 'check')}", "bold green")))
