@@ -183,7 +183,7 @@ def test_law_6_bounded_in_chars(kind: Kind, each: Callable[..., None]) -> None:
     """A rendering is at most `keep`, or everything that can move is a bare marker and `over_budget` says so."""
 
     def claim(output: Json, budget: Budget, focus: str | None) -> None:
-        check_bounded(with_strangers(kind.host()), kind.tool, output, budget, kind.bulk, focus=focus)
+        check_bounded(with_strangers(kind.host()), kind.tool, output, budget, codec=kind.known, focus=focus)
 
     each(claim, output=kind.outputs, budget=budgets(), focus=focuses())
 
@@ -194,7 +194,7 @@ def test_law_6_bounded_in_tokens(kind: Kind, each: Callable[..., None]) -> None:
     def claim(output: Json, budget: Budget) -> None:
         counter = Estimate() if isinstance(budget.counter, str) or budget.counter is None else budget.counter
         host = with_strangers(kind.host())
-        check_bounded(host, kind.tool, output, budget, kind.bulk, count=counter.count)
+        check_bounded(host, kind.tool, output, budget, codec=kind.known, count=counter.count)
 
     each(claim, output=kind.outputs, budget=token_budgets())
 
@@ -204,7 +204,7 @@ def test_law_7_settled(kind: Kind, each: Callable[..., None]) -> None:
 
     def claim(output: Json, budget: Budget, focus: str | None) -> None:
         host = with_strangers(kind.host())
-        check_settled(host, kind.tool, output, budget, smaller=smaller_than(budget), focus=focus)
+        check_settled(host, kind.tool, output, budget, smaller=smaller_than(budget), codec=kind.known, focus=focus)
 
     each(claim, output=kind.outputs, budget=budgets(), focus=focuses())
 
@@ -220,7 +220,7 @@ def test_law_7_settled_in_tokens(kind: Kind, each: Callable[..., None]) -> None:
             if 128 <= keep < budget.keep
         ]
         host = with_strangers(kind.host())
-        check_settled(host, kind.tool, output, budget, smaller=smaller, count=counter.count)
+        check_settled(host, kind.tool, output, budget, smaller=smaller, codec=kind.known, count=counter.count)
 
     each(claim, output=kind.outputs, budget=token_budgets())
 

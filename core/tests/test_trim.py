@@ -153,6 +153,17 @@ def test_media_is_not_text(host: Host, block: Json, as_text: bool) -> None:
         assert len(prompt_text_of(value)) - len(PAYLOAD) <= USUAL.keep + (20 if as_text else 0)
 
 
+@pytest.mark.parametrize("wrap", [lambda text: {"result": text}, lambda text: [{"type": "text", "text": text}]])
+def test_media_in_json_inside_a_string(host: Host, wrap: Callable[[str], Json]) -> None:
+    """There too it is neither moved nor counted, so that one picture does not push all words out."""
+    inner = json.dumps({"content": [{"type": "image", "data": PAYLOAD, "mimeType": "image/png"}], "words": PAGE})
+    trimmed = host.trim("camera", wrap(inner), budget=USUAL)
+    assert PAYLOAD in trimmed.text
+    assert not trimmed.over_budget
+    assert USUAL.keep - 300 < len(trimmed.text) - len(PAYLOAD) <= USUAL.keep
+    assert difference(host.inflate(trimmed.row), wrap(inner)) is None
+
+
 @pytest.mark.parametrize(
     "value",
     [

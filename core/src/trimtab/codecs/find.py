@@ -53,10 +53,14 @@ class Found:
 
 @frozen
 class _Look:
-    """How far `find` looks: into JSON inside strings (`deep`), and at strings of how many chars (`least`)."""
+    """How far `find` looks: into JSON inside strings (`deep`), and at strings of how many chars (`least`).
+
+    `payloads`: the media met so far; those of JSON inside strings are added where they are met.
+    """
 
     deep: bool
     least: int
+    payloads: list[BulkText]
 
 
 def find(
@@ -71,11 +75,11 @@ def find(
     Raises:
         CodecError: a codec raised, or pointed at something that is not a string.
     """
-    look = _Look(deep, least)
     block, source = _json_inside(output, least)
     payloads = [BulkText(path, text) for path, text in payloads_of(output, least)]
     if source is not None:
         payloads += [_located(block, source, one) for one in _payloads(source)]
+    look = _Look(deep, least, payloads)
     for name, codec in codecs:
         for document in _documents(output, block, source):
             pointed = _ask(tool, codec, document)
@@ -88,7 +92,8 @@ def find(
     if isinstance(output, str):
         texts = [BulkText((), output)] if source is None else _from_source((), source, look)
         return Found(tuple(texts), tuple(payloads), "text" if source is None else "json leaves")
-    return Found(tuple(_from_leaves(output, look)), tuple(payloads), "json leaves")
+    texts = list(_from_leaves(output, look))
+    return Found(tuple(texts), tuple(payloads), "json leaves")
 
 
 def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
@@ -204,7 +209,12 @@ def _from_leaves(output: Json, look: _Look) -> Iterator[BulkText]:
 def _inside(path: Path, text: str, look: _Look) -> list[BulkText]:
     """A bulk string: with `deep` the leaves of the JSON that it holds, else itself."""
     source = scan(text, look.least) if look.deep and text[:1] in _MAY_BEGIN_JSON else None
-    return [BulkText(path, text)] if source is None else _from_source(path, source, look)
+    if source is None:
+        return [BulkText(path, text)]
+    met = [_located(path, source, one) for one in _payloads(source)]
+    known = {(one.path, one.span) for one in look.payloads} if met else set()
+    look.payloads.extend(one for one in met if (one.path, one.span) not in known)
+    return _from_source(path, source, look)
 
 
 def _from_source(path: Path, source: Source, look: _Look) -> list[BulkText]:

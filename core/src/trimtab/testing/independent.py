@@ -218,21 +218,35 @@ def media_of(value: Json) -> Iterator[tuple[str, str]]:
             left += [(f"{place}/{n}", child, False) for n, child in enumerate(node)]
 
 
-def counted_text(value: Json) -> str:
+def counted_text(codec: Codec | None, value: Json) -> str:
     """What a budget counts of a prompt value: its text, media payloads emptied.
 
-    Those of a value, of the JSON text that it is, and of the JSON in its only text block.
+    Those of a value, of the JSON text that it is or holds in its only text block, and of JSON inside its bulk strings.
     """
     if isinstance(value, str):
         return _without_payloads(value)
+    inside = {text for text, in_json in _bulk_of(codec, value) if not in_json and decoded(text) is not text}
+    block = _only_text_block(value)
     emptied = deepcopy(value)
+    for place, text in list(_strings(emptied)):
+        if text in inside or text == block:
+            put_at(emptied, place, _without_payloads(text))
     for place, _ in media_of(value):
         put_at(emptied, place, "")
-    block = _only_text_block(emptied)
-    for one in () if block is None else emptied["content"] if isinstance(emptied, dict) else emptied:
-        if isinstance(one, dict) and one.get("text") is block:
-            one["text"] = _without_payloads(str(block))
     return prompt_text_of(emptied)
+
+
+def _strings(value: Json) -> Iterator[tuple[str, str]]:
+    """Every string of a container with its JSON Pointer."""
+    left: list[tuple[str, Json]] = [("", value)]
+    while left:
+        place, node = left.pop()
+        if isinstance(node, str):
+            yield place, node
+        elif isinstance(node, dict):
+            left += [(f"{place}/{key.replace('~', '~0').replace('/', '~1')}", child) for key, child in node.items()]
+        elif isinstance(node, list):
+            left += [(f"{place}/{n}", child) for n, child in enumerate(node)]
 
 
 def _without_payloads(text: str) -> str:
@@ -266,8 +280,10 @@ def bulk_left(codec: Codec | None, value: Json) -> Iterator[str]:
     a codec that knows the shape, JSON leaves; of plain text, itself. One level of JSON inside a string is looked into.
     """
     payloads = {text for _, text in media_of(decoded(value))}
+    payloads |= {text for _, text in media_of(decoded(_only_text_block(value)))}
     for text, in_json in _bulk_of(codec, value):
         inner = text if in_json else decoded(text)
+        payloads |= {payload for _, payload in media_of(inner) if inner is not text}
         leaves = [text] if inner is text else [leaf for _, leaf in bulk_strings(inner)]
         plain = text is value
         yield from (leaf if plain else prompt_text_of([leaf])[2:-2] for leaf in leaves if leaf not in payloads)

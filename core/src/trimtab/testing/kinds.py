@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from attrs import field, frozen
@@ -12,7 +12,6 @@ from hypothesis.strategies import SearchStrategy
 from trimtab.codecs import Bulk, codec_for, entities, pointers, text_field
 from trimtab.host import Host
 from trimtab.policy import Policy, ToolPolicy
-from trimtab.testing.independent import bulk_left
 from trimtab.testing.samples import host_with
 from trimtab.testing.strategies import json_texts, json_values, keys, media_blocks, scalars, texts
 from trimtab.types import BlobStore, Codec, Json
@@ -39,10 +38,11 @@ class Kind:
         """A host that knows this codec and the built-in parts."""
         return host_with(self.codec, self.pattern, store, self.policy)
 
-    def bulk(self, value: Json) -> Iterable[str]:
-        """The bulk strings of a prompt value, each as it is spelt in the prompt."""
+    @property
+    def known(self) -> Codec | None:
+        """The codec that is tried first, the policy's included; None: core's own look-up."""
         own = self.policy.for_tool(self.tool)
-        return bulk_left(own.declared_codec() if own else self.codec, value)
+        return own.declared_codec() if own else self.codec
 
 
 @frozen

@@ -7,7 +7,7 @@ the host does with them. What a rendering must be is worked out by `trimtab.test
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from trimtab.blobs.memory import MemoryStore
@@ -18,6 +18,7 @@ from trimtab.testing.faults import FailingStore
 from trimtab.testing.independent import (
     at,
     blob_id_of,
+    bulk_left,
     counted_text,
     difference,
     excerpt_of,
@@ -28,7 +29,7 @@ from trimtab.testing.independent import (
 )
 from trimtab.testing.spelling import escaped
 from trimtab.trimmed import Trimmed
-from trimtab.types import BlobStore, Call, Json
+from trimtab.types import BlobStore, Call, Codec, Json
 
 __all__ = [
     "LAWS",
@@ -65,9 +66,6 @@ MOVABLE: Final = 256
 
 STORE_FAULTS: Final = ("put", "find", "get", "held")
 """The methods of a store that a trim may call."""
-
-Bulk = Callable[[Json], Iterable[str]]
-"""The bulk strings of a prompt value, each as it is spelt there: what may still be shortened."""
 
 
 class BrokenLaw(AssertionError):
@@ -231,8 +229,8 @@ def check_bounded(
     tool: str,
     output: Json,
     budget: Budget,
-    bulk: Bulk,
     *,
+    codec: Codec | None = None,
     focus: str | None = None,
     owner: str = OWNER,
     count: Callable[[str], int] = len,
@@ -240,12 +238,12 @@ def check_bounded(
     """Law 6: at most `keep`; or every text that may be moved is its bare marker, and `over_budget` says so.
 
     Args:
-        bulk: the bulk strings of a prompt value, as they are spelt there; what is left of them is measured.
+        codec: which says what of the prompt value could still be shortened; None: JSON leaves, or plain text.
         count: of a text, in the budget's unit.
     """
     trimmed = _trim(host, tool, output, budget, focus, owner)
-    before, after = count(counted_text(output)), count(counted_text(trimmed.value))
-    left = [text for text in bulk(trimmed.value) if len(text) >= MOVABLE]
+    before, after = count(counted_text(codec, output)), count(counted_text(codec, trimmed.value))
+    left = [text for text in bulk_left(codec, trimmed.value) if len(text) >= MOVABLE]
     if before <= budget.limit:
         if budget.cap is None and trimmed.changed:
             raise BrokenLaw(6, f"{before} {budget.unit} is not above the limit of {budget.limit}, and it was trimmed")
@@ -267,6 +265,7 @@ def check_settled(
     budget: Budget,
     *,
     smaller: Sequence[Budget] = (),
+    codec: Codec | None = None,
     focus: str | None = None,
     owner: str = OWNER,
     count: Callable[[str], int] = len,
@@ -278,6 +277,7 @@ def check_settled(
     spelt: as UTF-8 or as ASCII escapes, where all that is shown is ASCII; and by an encoder that we do not know.
 
     Args:
+        codec: as of `check_bounded`.
         smaller: budgets in the same unit; those whose limit the rendering is above are tried.
         count: of a text, in the budget's unit.
     """
@@ -294,11 +294,11 @@ def check_settled(
     all_bare = all(one["why"] in ("marker", "short") for one in host.explain(first)["texts"])
     told_apart = all(_spelling_is_known(host, ref) for ref in refs)
     for less in smaller:
-        if not first.changed or count(counted_text(first.value)) <= less.limit:
+        if not first.changed or count(counted_text(codec, first.value)) <= less.limit:
             continue
         direct = _trim(host, tool, output, less, focus, owner)
         again = _trim(host, tool, first.value, less, focus, owner)
-        if count(counted_text(again.value)) > less.keep and not again.over_budget:
+        if count(counted_text(codec, again.value)) > less.keep and not again.over_budget:
             raise BrokenLaw(7, f"a rendering trimmed to {less.keep} does not fit")
         if told_apart and (all_bare or not bare):
             _same(7, f"a rendering trimmed to {less.keep} is not the output trimmed to it", again.value, direct.value)

@@ -18,7 +18,6 @@ from trimtab.testing.faults import raising_at
 from trimtab.testing.independent import (
     at,
     blob_id_of,
-    bulk_left,
     decoded,
     difference,
     pointed,
@@ -181,8 +180,8 @@ def _law_checks(codec: Codec, tool: str, output: Json, budget: Budget) -> Iterat
         lambda: check_whole_on_failure(lambda store: host_with(codec, tool, store), tool, output, budget),
     )
     yield 5, "whole when the codec fails", lambda: _check_codec_failure(codec, tool, output, budget)
-    yield 6, "bounded", lambda: check_bounded(host, tool, output, budget, lambda value: bulk_left(codec, value))
-    yield 7, "settled", lambda: check_settled(host, tool, output, budget, smaller=smaller)
+    yield 6, "bounded", lambda: check_bounded(host, tool, output, budget, codec=codec)
+    yield 7, "settled", lambda: check_settled(host, tool, output, budget, smaller=smaller, codec=codec)
     yield 8, "content cannot steer", lambda: check_content_cannot_steer(host, tool, output, budget, secret=_SECRET)
 
 
