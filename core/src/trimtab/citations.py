@@ -10,7 +10,7 @@ from trimtab.codecs.jsontext import scan
 from trimtab.envelope import BlobRef, Envelope, read
 from trimtab.errors import PointerError
 from trimtab.older import visible_value
-from trimtab.pointer import Path, follow, replace, resolve
+from trimtab.pointer import Path, follow, replace, replace_spans, resolve
 from trimtab.types import Citation, Json
 
 __all__ = ["SNIPPET_MAX", "citations"]
@@ -59,22 +59,19 @@ def _visible(row: Json) -> Json:
     if envelope is None:
         return visible_value(row)
     changes: dict[Path, str] = {}
-    spans: dict[Path, list[BlobRef]] = {}
+    spans: dict[Path, list[tuple[tuple[int, int], str]]] = {}
     for ref in envelope.refs:
         path = _place(envelope, ref)
         if path is None:
             continue
-        if ref.span is None:
-            changes[path] = _beginning(resolve(envelope.skeleton, path), ref)
-        else:
-            spans.setdefault(path, []).append(ref)
-    for path, refs in spans.items():
         text = resolve(envelope.skeleton, path)
-        for ref in sorted(refs, key=lambda one: one.span or (0, 0), reverse=True):
-            start, end = ref.span or (0, 0)
-            shown = _beginning(decode_string(f'"{text[start:end]}"'), ref)
-            text = f"{text[:start]}{escape(shown, 'utf8')}{text[end:]}"
-        changes[path] = text
+        if ref.span is None:
+            changes[path] = _beginning(text, ref)
+        else:
+            excerpt = decode_string(f'"{text[slice(*ref.span)]}"')
+            spans.setdefault(path, []).append((ref.span, escape(_beginning(excerpt, ref), "utf8")))
+    for path, parts in spans.items():
+        changes[path] = replace_spans(resolve(envelope.skeleton, path), parts)
     return replace(envelope.skeleton, changes)
 
 

@@ -7,7 +7,7 @@ list or every member of an object.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ import jsonpointer
 from trimtab.errors import PointerError
 from trimtab.types import Json
 
-__all__ = ["Path", "expand", "follow", "locate", "parse_pattern", "replace", "resolve", "to_pointer"]
+__all__ = ["Path", "expand", "follow", "locate", "parse_pattern", "replace", "replace_spans", "resolve", "to_pointer"]
 
 # No list is longer than these digits can say. (RFC 6901: and no leading zeros.)
 _INDEX_DIGITS = 16
@@ -124,6 +124,16 @@ def replace(value: Json, changes: Mapping[Path, Json]) -> Json:
         target = _copied(value, path[:-1], copies)
         target[path[-1]] = new
     return copies.get((), value)
+
+
+def replace_spans(text: str, changes: Iterable[tuple[tuple[int, int], str]]) -> str:
+    """The text with what stands at each span (0-based, half open, disjoint) replaced; in one pass, however many."""
+    pieces: list[str] = []
+    at = 0
+    for (start, end), new in sorted(changes, key=lambda one: one[0]):
+        pieces += (text[at:start], new)
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _copied(value: Json, path: Path, copies: dict[Path, Json]) -> Json:

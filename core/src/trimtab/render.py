@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from trimtab._json import decode, escape
 from trimtab.envelope import BlobRef, Envelope, inside, refs_by_key
 from trimtab.errors import EnvelopeError
-from trimtab.pointer import follow, replace, resolve
+from trimtab.pointer import locate, replace, replace_spans
 from trimtab.types import Json
 
 __all__ = ["inflated", "inflating_ids", "rendered", "rendering_ids"]
@@ -46,18 +46,16 @@ def _needed(ref: BlobRef) -> Iterable[str]:
 def _put_back(envelope: Envelope, texts: Mapping[str, str], wanted: Callable[[BlobRef], bool]) -> Json:
     changes = {}
     for key, refs in refs_by_key(envelope).items():
-        path = follow(envelope.skeleton, key)
+        path, there = locate(envelope.skeleton, key)
         used = [ref for ref in inside(refs) if wanted(ref)]
         if not used:
             continue
         if used[0].span is None:
             changes[path] = _plain(used[0], texts)
-            continue
-        text = resolve(envelope.skeleton, path)
-        for ref in sorted(used, key=lambda one: one.span or (0, 0), reverse=True):
-            start, end = ref.span or (0, 0)
-            text = f"{text[:start]}{_spelt(ref, texts)}{text[end:]}"
-        changes[path] = text
+        else:
+            changes[path] = replace_spans(
+                there, ((ref.span, _spelt(ref, texts)) for ref in used if ref.span is not None)
+            )
     return replace(envelope.skeleton, changes)
 
 
