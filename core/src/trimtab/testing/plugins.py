@@ -56,8 +56,8 @@ class PluginContract:
         """At least one hook gives something."""
         assert host.plugins[-1].provides
 
-    def test_it_takes_no_name_twice(self, host: Host) -> None:
-        """Nothing it registers is registered already, by itself or by the built-in parts."""
+    def test_it_takes_no_name_that_is_taken(self, host: Host) -> None:
+        """Nothing it registers is registered already by the built-in parts."""
         assert [f"{one.what}: {one.used} and {one.unused}" for one in host.conflicts] == []
 
     def test_it_provides_the_same_each_time(self, host: Host) -> None:
