@@ -10,13 +10,10 @@ from attrs import field, frozen
 
 from trimtab._json import canonical
 from trimtab.envelope import Envelope
+from trimtab.trim import prompt_text
 from trimtab.types import Json, TokenCounter
 
 __all__ = ["Sizes", "Trimmed"]
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else canonical(value)
 
 
 @frozen(kw_only=True, repr=False)
@@ -33,22 +30,22 @@ class Sizes:
     @cached_property
     def before(self) -> int:
         """Chars (code points) of the output."""
-        return len(_text(self._output))
+        return len(prompt_text(self._output))
 
     @cached_property
     def after(self) -> int:
         """Chars (code points) of `t.text`."""
-        return len(_text(self._value))
+        return len(prompt_text(self._value))
 
     @cached_property
     def tokens_before(self) -> int:
         """Tokens of the output, by the budget's counter."""
-        return self._counter.count(_text(self._output))
+        return self._counter.count(prompt_text(self._output))
 
     @cached_property
     def tokens_after(self) -> int:
         """Tokens of `t.text`, by the budget's counter."""
-        return self._counter.count(_text(self._value))
+        return self._counter.count(prompt_text(self._value))
 
 
 @frozen(kw_only=True)
@@ -79,7 +76,7 @@ class Trimmed:
     @cached_property
     def text(self) -> str:
         """`value` as it goes into a prompt: the string itself, or canonical JSON."""
-        return _text(self.value)
+        return prompt_text(self.value)
 
     @cached_property
     def envelope(self) -> Envelope | None:
