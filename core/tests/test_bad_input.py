@@ -119,13 +119,17 @@ def allowed(host: Host) -> AllowList:
 
 @pytest.mark.parametrize("name", NOT_JSON)
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-def test_what_is_not_json_is_named_with_its_place(host: Host, name: str, wrapping: str) -> None:
-    """A value that JSON has not got is refused with its path and what to do; nothing is stored, nothing guessed."""
+@pytest.mark.parametrize("tool", ["query", "fs_read"])
+def test_what_is_not_json_is_named_with_its_place(host: Host, tool: str, name: str, wrapping: str) -> None:
+    """A value that JSON has not got is refused with its path and what to do; nothing is stored, nothing guessed.
+
+    A read-back tool's outputs too, which go whole into the prompt.
+    """
     value, inside, wrong, fix = NOT_JSON[name]
     wrap, outside = WRAPPINGS[wrapping]
     before = host.store.stats()
     with pytest.raises(UnsupportedOutput) as caught:
-        host.trim("query", wrap(value))
+        host.trim(tool, wrap(value))
     assert wrong in str(caught.value)
     assert fix in str(caught.value)
     assert caught.value.path == outside + inside if name != "too deep" else caught.value.path.startswith(outside)

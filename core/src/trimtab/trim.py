@@ -12,7 +12,7 @@ from typing import Literal
 
 from attrs import define, field, frozen
 
-from trimtab._json import blob_id, canonical, escaped_length, refuse_split_pair
+from trimtab._json import Escape, blob_id, canonical, escaped_length, refuse_split_pair
 from trimtab.budget import Budget, fill
 from trimtab.codecs.find import BulkText, Found, splice
 from trimtab.envelope import BlobRef
@@ -20,7 +20,7 @@ from trimtab.excerpt.build import Excerpt, bare, cut
 from trimtab.focus import rank
 from trimtab.marker import MARKER_MAX, MIN_MOVED
 from trimtab.measure import Spelling
-from trimtab.pointer import resolve, to_pointer
+from trimtab.pointer import Path, resolve, to_pointer
 from trimtab.types import Json, TokenCounter
 
 __all__ = ["Kept", "Trimming", "prompt_text", "trim", "whole"]
@@ -28,7 +28,7 @@ __all__ = ["Kept", "Trimming", "prompt_text", "trim", "whole"]
 # Scaling a cap by what a token count was over converges in two or three rounds; this bounds the odd counter.
 _TOKEN_ROUNDS = 8
 
-_INNER: tuple[Literal["utf8", "ascii"] | None, ...] = (None, "utf8", "ascii")
+_INNER: tuple[Escape | None, ...] = (None, "utf8", "ascii")
 _SPELLINGS = {(inner, outer): Spelling(inner, outer) for inner in _INNER for outer in (False, True)}
 
 
@@ -217,7 +217,7 @@ def _by_tokens(
             return _finish(job, composed, _least(cap, hard), over_budget=False)
         if cap < MARKER_MAX:
             break
-        cap = min(cap - 1, cap * budget.keep // count)
+        cap = cap * budget.keep // count  # less than it was, since count is above keep
     composed = job.compose(0)
     return _finish(job, composed, 0, over_budget=counter.count(job.counted(composed)) > budget.keep)
 
@@ -226,7 +226,7 @@ def _least(cap: int | None, hard: int | None) -> int | None:
     return hard if cap is None else cap if hard is None else min(cap, hard)
 
 
-def _finish(job: _Job, composed: _Composed, cap: int | None, over_budget: bool) -> Trimming:
+def _finish(job: _Job, composed: _Composed, cap: int | None, over_budget: bool, *, is_whole: bool = False) -> Trimming:
     """What was composed, with its refs and texts, and what became of each text."""
     if isinstance(composed.skeleton, str):
         refuse_split_pair(composed.skeleton)
@@ -238,11 +238,13 @@ def _finish(job: _Job, composed: _Composed, cap: int | None, over_budget: bool) 
             blobs[blob_id(part.bulk.source)] = part.bulk.source
     return Trimming(
         skeleton=composed.skeleton,
-        refs=lambda: _refs(job, composed),
+        refs=lambda: _refs(job, composed, is_whole),
         blobs=blobs,
         over_budget=over_budget,
         cap=cap,
-        kept=lambda: tuple(_kept(job, index, composed.excerpts.get(index)) for index in range(len(job.parts))),
+        kept=lambda: tuple(
+            _kept(job, index, composed.excerpts.get(index), is_whole) for index in range(len(job.parts))
+        ),
     )
 
 
@@ -250,7 +252,12 @@ def whole(output: Json, found: Found, reader: str | None) -> Trimming:
     """For a read-back tool's output: every text from 256 chars moved, to be put back by `render`.
 
     The skeleton is for the row; the prompt shows the output itself.
+
+    Raises:
+        UnsupportedOutput: one of the two cannot be written as JSON.
     """
+    if not isinstance(output, str):
+        canonical(output)
     parts = [_Part(bulk, _spelling(output, bulk), len(bulk.text)) for bulk in found.texts]
     excerpts = {
         index: bare(len(part.bulk.text), reader, part.id)
@@ -258,19 +265,11 @@ def whole(output: Json, found: Found, reader: str | None) -> Trimming:
         if len(part.bulk.text) >= MIN_MOVED
     }
     job = _Job(output, parts, (), reader, None)
-    composed = job.with_excerpts(excerpts)
-    blobs = {parts[index].id: parts[index].bulk.text for index in excerpts}
-    blobs |= {blob_id(one.source): one.source for i in excerpts if (one := parts[i].bulk).source is not None}
-    return Trimming(
-        skeleton=composed.skeleton,
-        refs=lambda: _refs(job, composed, is_whole=True),
-        blobs=blobs,
-        kept=lambda: tuple(_kept(job, index, excerpts.get(index), is_whole=True) for index in range(len(parts))),
-    )
+    return _finish(job, job.with_excerpts(excerpts), None, over_budget=False, is_whole=True)
 
 
 def _spelling(output: Json, bulk: BulkText) -> Spelling:
-    inner: Literal["utf8", "ascii"] | None = None
+    inner: Escape | None = None
     if bulk.span is not None:
         inner = "ascii" if bulk.esc == "ascii" else "utf8"
     return _SPELLINGS[inner, not isinstance(output, str)]
@@ -292,7 +291,7 @@ def _measure(output: Json, bulk: BulkText, widest: int | None) -> _Part:
 def _final_spans(job: _Job, composed: _Composed) -> dict[int, tuple[int, int]]:
     """Where each excerpt inside JSON text stands in the skeleton's string, by index of its part."""
     spans: dict[int, tuple[int, int]] = {}
-    shift: dict[tuple[str | int, ...], int] = {}
+    shift: dict[Path, int] = {}
     for index in sorted(composed.excerpts, key=lambda one: job.parts[one].bulk.span or (0, 0)):
         part = job.parts[index]
         if part.bulk.span is None:
@@ -305,7 +304,7 @@ def _final_spans(job: _Job, composed: _Composed) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _refs(job: _Job, composed: _Composed, *, is_whole: bool = False) -> tuple[BlobRef, ...]:
+def _refs(job: _Job, composed: _Composed, is_whole: bool) -> tuple[BlobRef, ...]:
     spans = _final_spans(job, composed)
     return tuple(
         BlobRef(
@@ -322,7 +321,7 @@ def _refs(job: _Job, composed: _Composed, *, is_whole: bool = False) -> tuple[Bl
     )
 
 
-def _kept(job: _Job, index: int, excerpt: Excerpt | None, *, is_whole: bool = False) -> Kept:
+def _kept(job: _Job, index: int, excerpt: Excerpt | None, is_whole: bool) -> Kept:
     part = job.parts[index]
     why: Literal["fits", "short", "excerpt", "marker", "whole"]
     if excerpt is None:
