@@ -12,18 +12,21 @@ from typing import Any, Final
 from trimtab._json import canonical
 from trimtab.errors import CallerError, TrimtabError
 from trimtab.measure import shown
+from trimtab.policy import Policy
 from trimtab.readback import Place, Room, numbered, page_at
 from trimtab.types import GrepResult, Json, TextSource
 
 __all__ = [
     "TIME_UP",
     "argument",
+    "asks_to_search",
     "error_output",
     "fitting_matches",
     "place_of",
     "read_output",
     "search_output",
     "text_argument",
+    "uri_argument",
     "whole_number",
 ]
 
@@ -31,6 +34,9 @@ TIME_UP: Final = "the time limit was reached; search on from there, or with a si
 """What `stopped` says in a search tool's output."""
 
 _LONGEST_NUMBER = 16
+
+# What models copy along from around the uri of a marker.
+_AROUND_URI = " \t\r\n<>`\"'"
 
 
 def argument(arguments: Json, name: str) -> Json:
@@ -44,6 +50,18 @@ def text_argument(arguments: Json, *names: str) -> str | None:
     """The first of these arguments that is a string with something in it. Raises CallerError as `argument`."""
     found = (argument(arguments, name) for name in names)
     return next((one for one in found if isinstance(one, str) and one), None)
+
+
+def uri_argument(arguments: Json) -> str | None:
+    """The uri (or path) of a call, without what a model copied around it. Raises CallerError as `argument`."""
+    uri = text_argument(arguments, "uri", "path")
+    return None if uri is None else uri.strip(_AROUND_URI)
+
+
+def asks_to_search(policy: Policy, name: str, arguments: Json) -> bool:
+    """Whether a call of a read tool is one of the search tool; under an alias, whether it has a `pattern`."""
+    has_pattern = isinstance(arguments, Mapping) and arguments.get("pattern") is not None
+    return name == policy.search_tool or (name != policy.read_tool and has_pattern)
 
 
 def whole_number(arguments: Json, name: str) -> int | None:

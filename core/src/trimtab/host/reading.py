@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from trimtab.answers import (
-    argument,
+    asks_to_search,
     error_output,
     place_of,
     read_output,
     search_output,
     text_argument,
+    uri_argument,
     whole_number,
 )
 from trimtab.errors import BadPattern, CallerError, MissingExtra, StoreError, StoreUnavailable, TrimtabError
@@ -56,7 +57,7 @@ def run_read_tool_steps(engine: Engine, name: str, arguments: Json, allow: Allow
     check_allow(allow)
     with span("trimtab.read", {"gen_ai.tool.name": name}) as recording:
         try:
-            if name == policy.search_tool or (name != policy.read_tool and argument(arguments, "pattern") is not None):
+            if asks_to_search(policy, name, arguments):
                 return (yield from _search(engine, arguments, allow))
             return (yield from _read(engine, arguments, allow))
         except MissingExtra as error:  # what to install is for the application; the model can do with a word
@@ -90,7 +91,7 @@ def _search(engine: Engine, arguments: Json, allow: Allow) -> Steps[Json]:
 
 
 def _uri(arguments: Json) -> str:
-    uri = text_argument(arguments, "uri", "path")
+    uri = uri_argument(arguments)
     if uri is None:
         raise CallerError("`uri` is missing: give the one from the marker, as in trimtab:3f2a9c1b7d04e5f6")
-    return uri.strip(" \t\r\n<>`\"'")
+    return uri

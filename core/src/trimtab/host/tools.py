@@ -9,7 +9,7 @@ from trimtab.errors import CallerError
 from trimtab.policy import Policy
 from trimtab.types import Json
 
-__all__ = ["PROTOCOLS", "definition", "read_tools"]
+__all__ = ["PROTOCOLS", "definition", "paging_properties", "positive", "read_tools"]
 
 _READ_TEXT = (
     "Read text that was omitted from an earlier tool output. Where a line says "
@@ -22,7 +22,8 @@ _SEARCH_TEXT = (
 )
 
 
-def _integer(text: str) -> Json:
+def positive(text: str) -> Json:
+    """The JSON Schema of a whole number from 1; `text` describes it."""
     return {"type": "integer", "minimum": 1, "description": text}
 
 
@@ -30,15 +31,19 @@ def _uri() -> Json:
     return {"type": "string", "description": "The uri from a marker, as in trimtab:3f2a9c1b7d04e5f6."}
 
 
+def paging_properties() -> dict[str, Json]:
+    """The JSON Schemas of the arguments that say where a page begins and how long it is."""
+    return {
+        "line": positive("First line to read. Default 1."),
+        "char": positive("First character to read, instead of `line`: for text in one endless line."),
+        "count": positive("How many lines (or characters) to read. Default: as many as fit."),
+    }
+
+
 def _read_parameters() -> Json:
     return {
         "type": "object",
-        "properties": {
-            "uri": _uri(),
-            "line": _integer("First line to read. Default 1."),
-            "char": _integer("First character to read, instead of `line`: for text in one endless line."),
-            "count": _integer("How many lines (or characters) to read. Default: as many as fit."),
-        },
+        "properties": {"uri": _uri(), **paging_properties()},
         "required": ["uri"],
     }
 
@@ -49,7 +54,7 @@ def _search_parameters() -> Json:
         "properties": {
             "uri": _uri(),
             "pattern": {"type": "string", "description": "A word or a regular expression."},
-            "line": _integer("First line to search. Default 1."),
+            "line": positive("First line to search. Default 1."),
         },
         "required": ["uri", "pattern"],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trimtab.host.tools import definition
+from trimtab.host.tools import definition, paging_properties, positive
 from trimtab.types import Json
 from trimtab_fs.names import READ_FILE
 
@@ -23,10 +23,6 @@ _SEARCH = (
 )
 
 
-def _integer(text: str) -> Json:
-    return {"type": "integer", "minimum": 1, "description": text}
-
-
 def _string(text: str) -> Json:
     return {"type": "string", "description": text}
 
@@ -37,9 +33,7 @@ def _object(properties: dict[str, Json], *required: str) -> Json:
 
 def _paging() -> dict[str, Json]:
     return {
-        "line": _integer("First line to read. Default 1."),
-        "char": _integer("First character to read, instead of `line`: for text in one endless line."),
-        "count": _integer("How many lines (or characters) to read. Default: as many as fit."),
+        **paging_properties(),
         "numbers": {"type": "boolean", "description": "Show the number of each line and a tab before it."},
     }
 
@@ -62,7 +56,7 @@ def search_definition(protocol: str, name: str, *, attachments: bool) -> Json:
         "pattern": _string("A word or a regular expression."),
         "path": _string("A trimtab: uri, a file, or a folder. Default: all folders that may be read."),
         "glob": _string("Only files whose path fits, as in *.py or docs/**/*.md."),
-        "line": _integer("First line to search: next_line of the last answer. Default 1."),
+        "line": positive("First line to search: next_line of the last answer. Default 1."),
         "file": _string("In folders: the file to go on at, next_file of the last answer."),
     }
     if attachments:

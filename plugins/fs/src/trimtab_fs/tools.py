@@ -12,12 +12,14 @@ from typing import Literal, TypeAlias
 from trimtab import Host
 from trimtab.answers import (
     TIME_UP,
+    asks_to_search,
     error_output,
     fitting_matches,
     place_of,
     read_output,
     search_output,
     text_argument,
+    uri_argument,
     whole_number,
 )
 from trimtab.errors import CallerError, PolicyError, TrimtabError
@@ -42,7 +44,6 @@ Tool = Literal["read", "read_file", "search"]
 
 _LARGEST = 1 << 30
 _URI = "trimtab:"
-_AROUND_URI = " \t\r\n<>`\"'"
 
 
 class FsTools:
@@ -129,8 +130,7 @@ class FsTools:
         if name not in policy.read_names:
             known = [*policy.read_names, *([READ_FILE] if self._attachments is not None else [])]
             raise CallerError(f"{name!r:.80} is not one of these tools; they are {', '.join(known) or 'none'}")
-        searches = isinstance(arguments, Mapping) and arguments.get("pattern") is not None
-        return "search" if name == policy.search_tool or (name != policy.read_tool and searches) else "read"
+        return "search" if asks_to_search(policy, name, arguments) else "read"
 
     def _read(self, tool: Tool, name: str, arguments: Json) -> Json:
         place = place_of(arguments)
@@ -259,8 +259,8 @@ class FsTools:
 
 
 def _is_uri(arguments: Json) -> bool:
-    uri = text_argument(arguments, "uri", "path") if isinstance(arguments, Mapping) else None
-    return uri is not None and uri.strip(_AROUND_URI).startswith(_URI)
+    uri = uri_argument(arguments) if isinstance(arguments, Mapping) else None
+    return uri is not None and uri.startswith(_URI)
 
 
 def _named(arguments: Json, *names: str) -> str:
