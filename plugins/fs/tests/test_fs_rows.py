@@ -188,8 +188,9 @@ def test_definitions_follow_the_policy() -> None:
         assert tool["name"] == "context_read"
         assert "full text: context_read trimtab:" in tool["description"]
         assert tool["inputSchema"]["required"] == ["path"]
-    with Host.load(policy=Policy(read_tool="", search_tool=""), discover=False) as host:
-        assert FsTools(host).definitions("mcp") == []
+    for policy in (Policy(read_tool="", search_tool=""), Policy(read_tool="")):  # nothing that `run` would refuse
+        with Host.load(policy=policy, discover=False) as host:
+            assert FsTools(host).definitions("mcp") == []
 
 
 def test_an_alias_reads_and_searches(tmp_path: Path) -> None:

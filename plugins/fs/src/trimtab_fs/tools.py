@@ -97,9 +97,11 @@ class FsTools:
         """
         policy = self._host.policy
         attached = self._attachments is not None
-        tools = [read_definition(protocol, policy.read_tool)] if policy.read_tool else []
+        offered = policy.read_names  # without a read tool, no search tool either
+        tools = [read_definition(protocol, policy.read_tool)] if policy.read_tool in offered else []
         tools += [read_file_definition(protocol)] if attached else []
-        tools += [search_definition(protocol, policy.search_tool, attachments=attached)] if policy.search_tool else []
+        if policy.search_tool in offered:
+            tools.append(search_definition(protocol, policy.search_tool, attachments=attached))
         return tools
 
     def run(self, name: str, arguments: Json, *, allow: AllowList | Everything) -> Json:
