@@ -16,6 +16,7 @@ __all__ = ["Budget", "fill", "share"]
 Unit = Literal["chars", "tokens"]
 
 _LEAST = {"chars": 512, "tokens": 128}
+_LEAST_CAP = {"chars": MIN_MOVED, "tokens": 64}
 _KEEP = 12_000
 
 
@@ -52,7 +53,7 @@ class Budget:
             where that is less.
         unit: `chars` (code points) or `tokens`.
         batch: what all results that answer one assistant message may take together; None: no bound.
-        cap: what any one text may take, also in an output under `limit`; None: no bound.
+        cap: what any one text may take, also in an output under `limit`; at least 256 (64 for tokens). None: no bound.
         counter: name of a token counter, or one itself; None: the policy's (`estimate`).
 
     Raises:
@@ -74,8 +75,8 @@ class Budget:
             raise BadBudget(f"keep must lie between {least} and limit ({self.limit}) {self.unit}, not {self.keep}")
         if self.batch is not None and self.batch < least:
             raise BadBudget(f"batch must be at least {least} {self.unit}, not {self.batch}")
-        if self.cap is not None and self.cap < (MIN_MOVED if self.unit == "chars" else 64):
-            raise BadBudget(f"cap must be at least {MIN_MOVED} chars or 64 tokens, not {self.cap}")
+        if self.cap is not None and self.cap < (least_cap := _LEAST_CAP[self.unit]):
+            raise BadBudget(f"cap must be at least {least_cap} {self.unit}, not {self.cap}")
 
     def shared(self, part: int) -> Budget:
         """This budget for a result that got `part` of a batch: `limit = keep = part`."""

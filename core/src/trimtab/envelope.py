@@ -7,14 +7,14 @@ for ever.
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import Any, Final
 
 from attrs import field, frozen
 
 from trimtab.errors import EnvelopeError, PointerError
-from trimtab.pointer import follow, resolve
+from trimtab.pointer import locate
+from trimtab.telemetry import log
 from trimtab.types import Json
 
 __all__ = ["ROW_KEY", "VERSION", "BlobRef", "Envelope", "inside", "is_row_shaped", "read", "refs_by_key"]
@@ -22,7 +22,6 @@ __all__ = ["ROW_KEY", "VERSION", "BlobRef", "Envelope", "inside", "is_row_shaped
 ROW_KEY: Final = "$persistedToolOutput"
 VERSION: Final = 3
 
-_log = logging.getLogger("trimtab")
 _ID = re.compile("[0-9a-f]{32}")
 _ENVELOPE_FIELDS = frozenset({"v", "tool", "skeleton", "blobRefs"})
 _REF_FIELDS = frozenset(
@@ -138,7 +137,7 @@ def read(row: Json) -> Envelope | None:
 
 
 def _later(what: str) -> None:
-    _log.warning(
+    log.warning(
         "a stored row has an unknown %s: a later trimtab wrote it; it is left as it is (upgrade to read it)", what
     )
 
@@ -220,7 +219,7 @@ def _check_places(envelope: Envelope) -> None:
     for key, refs in refs_by_key(envelope).items():
         place = f"/{ROW_KEY}/skeleton{key}"
         try:
-            there = resolve(envelope.skeleton, follow(envelope.skeleton, key))
+            _, there = locate(envelope.skeleton, key)
         except PointerError:
             raise EnvelopeError(f"ref key {key!r:.200} leads nowhere in the skeleton", place=place) from None
         spans = [ref.span for ref in refs if ref.span is not None]

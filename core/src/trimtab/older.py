@@ -20,9 +20,9 @@ from trimtab.marker import line
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
-__all__ = ["DEFERRED_KEY", "OldBlob", "OldRow", "inflate_old", "read_old", "render_old", "visible_value"]
+__all__ = ["OldBlob", "OldRow", "inflate_old", "read_old", "render_old", "visible_value"]
 
-DEFERRED_KEY: Final = "$deferredToolResult"
+_DEFERRED_KEY: Final = "$deferredToolResult"
 
 # What `old_blob` is asked for must be safe as a file name.
 _OLD_ID = re.compile("[A-Za-z0-9_-]{1,64}")
@@ -106,7 +106,7 @@ def visible_value(row: Json) -> Json:
     """What an older or deferred row shows of its structure, for citations; the row itself when nothing."""
     if (old := read_old(row)) is not None:
         return old.skeleton if old.shape == "entities" else None
-    if isinstance(row, dict) and len(row) == 1 and isinstance(deferred := row.get(DEFERRED_KEY), dict):
+    if isinstance(row, dict) and len(row) == 1 and isinstance(deferred := row.get(_DEFERRED_KEY), dict):
         return deferred.get("skeleton")
     return row
 

@@ -20,7 +20,7 @@ from trimtab.errors import AmbiguousHandle, CallerError, LostBlob, NotOurs, OutO
 from trimtab.measure import shown
 from trimtab.types import ALL, AllowList, BlobSize, BlobStore, Everything, Page, TextSource, TokenCounter
 
-__all__ = ["BlobText", "Place", "Room", "blob_of", "check_allow", "numbered", "page_at", "room_of", "uri_of"]
+__all__ = ["BlobText", "Place", "Room", "blob_of", "check_allow", "numbered", "page_at", "room_of"]
 
 _URI = re.compile("trimtab:([0-9a-f]{16,32})")
 
@@ -29,11 +29,6 @@ _CHARS_PER_TOKEN = 8
 
 # What a read tool's output takes beside its text: the field names and numbers around it.
 _FRAME: Final = {"chars": 200, "tokens": 60}
-
-
-def uri_of(blob_id: str) -> str:
-    """The uri of a whole blob id."""
-    return f"trimtab:{blob_id}"
 
 
 def numbered(text: str, first_line: int) -> str:
