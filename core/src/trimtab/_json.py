@@ -37,7 +37,7 @@ __all__ = [
     "utf8",
 ]
 
-# Deeper values encode here, but the usual readers (Python's json, browsers' databases) stop near 1,000 levels.
+# The usual readers (Python's json, browsers' databases) stop near 1,000 levels.
 MAX_DEPTH = 500
 
 # Python's own bound on decimal digits (CVE-2020-10735): such an int cannot be written.

@@ -81,7 +81,7 @@ def whole_number(arguments: Json, name: str) -> int | None:
 
 
 def place_of(arguments: Json) -> Place:
-    """Where a call of a read tool wants to begin. Raises CallerError: a number is none."""
+    """Where a call of a read tool wants to begin. Raises CallerError: one of its numbers is no number."""
     return Place(
         line=whole_number(arguments, "line"),
         char=whole_number(arguments, "char"),

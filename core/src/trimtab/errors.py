@@ -16,7 +16,7 @@
     │   └── MissingExtra       an optional dependency is not installed (has `.extra`)
     ├── PluginError            a codec or plugin broke its contract
     │   ├── CodecError         (has `.tool`, `.pointer`)
-    │   └── BrokenPlugin       what `host.broken` holds the cause as
+    │   └── BrokenPlugin       it does not keep the rules of the hooks
     ├── EnvelopeError          a stored row that is damaged (has `.place`)
     └── StoreError             the blob store
         ├── LostBlob           named, but this store has not got it (has `.blob_id`)
@@ -149,7 +149,7 @@ class CodecError(PluginError):
 
 
 class BrokenPlugin(PluginError):
-    """A plugin that did not load; kept as data in `host.broken`."""
+    """A plugin that does not keep the rules of the hooks (a misspelt one, a taken name); a `cause` in `host.broken`."""
 
 
 class EnvelopeError(TrimtabError):

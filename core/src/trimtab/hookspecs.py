@@ -94,7 +94,7 @@ def trimtab_token_counters() -> Mapping[str, Callable[[], TokenCounter]]:
 def trimtab_commands() -> Mapping[str, Callable[..., Any]]:
     """Commands of the command line: a mapping of name to a function whose signature and docstring make the help.
 
-    Called when the command line starts. A name that exists already is reported and not used. Raising: the plugin is
-    reported and taken out.
+    Called once, at load, which the command line does when it starts. A name that exists already is reported and not
+    used. Raising: the plugin is reported and taken out.
     """
     raise NotImplementedError

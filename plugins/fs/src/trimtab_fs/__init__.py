@@ -1,4 +1,4 @@
-"""trimtab for files: working fs_read, read_file and search tools.
+"""trimtab for files: working fs_read, read_file and search tools::
 
 from trimtab import Host
 from trimtab_fs import FsTools, policy_with_fs
