@@ -15,7 +15,7 @@ from trimtab.codecs.jsontext import Located, Source, scan
 from trimtab.codecs.leaves import is_leaf, payloads_of, strings
 from trimtab.errors import CodecError, PointerError
 from trimtab.marker import MIN_MOVED
-from trimtab.pointer import Path, locate, replace, resolve
+from trimtab.pointer import Path, locate, replace, replace_spans, resolve
 from trimtab.types import Codec, Json
 
 __all__ = ["BulkText", "Found", "find", "splice"]
@@ -106,13 +106,7 @@ def splice(output: Json, changes: Iterable[tuple[BulkText, str]]) -> Json:
         else:
             parts.setdefault(bulk.path, []).append((bulk.span, new))
     for path, spans in parts.items():
-        text = resolve(output, path)
-        pieces: list[str] = []
-        at = 0
-        for (start, end), new in sorted(spans):
-            pieces += (text[at:start], new)
-            at = end
-        whole[path] = "".join([*pieces, text[at:]])
+        whole[path] = replace_spans(resolve(output, path), spans)
     return replace(output, whole)
 
 
