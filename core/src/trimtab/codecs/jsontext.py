@@ -9,7 +9,7 @@ It leaves the odd texts (repeated keys, NaN, lone surrogates, deep nesting) to t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from json import decoder
 
 from attrs import field, frozen
@@ -38,8 +38,9 @@ _WORD = re.compile("true|false|null|NaN|-?Infinity")
 # A longer text that is not ASCII is read member by member: a decoder's copies of it would take several times its size.
 _ALIGN_MOST = 1 << 22
 
-# A run of strings under 256 chars without escapes, and what stands between them.
-_SHORTS = re.compile(r'(?:[^"]*+"[^"\\]{0,255}+"){1,100}+')
+# A run of strings under 256 chars without escapes, and what stands between them. It can match in one way only, so
+# going back costs little; possessive groups, which would not go back at all, are wrong in CPython before 3.11.5.
+_SHORTS = re.compile(r'(?:[^"]*"[^"\\]{0,255}"){1,100}')
 
 # Tried in this order; a text that is spelt in neither way keeps its source in the store.
 _SPELLINGS: tuple[Escape, ...] = ("utf8", "ascii")
@@ -137,13 +138,15 @@ def _align(text: str) -> Source | None:
         return None
     texts = _long_texts(value)
     strings: list[Located] = []
-    at = 0
+    at = count = 0
     while True:
         while shorts := _SHORTS.match(text, at):
+            count += text.count('"', at, shorts.end()) // 2
             at = shorts.end()
         start = text.find('"', at) + 1
         if not start:
             break
+        count += 1
         if (end := _short_end(text, start)) is None:
             located = _located(text, start, next(texts, None))
             if located is None:
@@ -151,7 +154,31 @@ def _align(text: str) -> Source | None:
             strings.append(located)
             end = located.end
         at = end + 1
-    return Source(text, value, tuple(strings)) if next(texts, ()) == () else None
+    if next(texts, ()) != ():
+        return None
+    # A repeated key keeps its first place and gets its last value: with equal texts, only the count shows it.
+    if _any_equal(strings) and _strings_and_keys(value) != count:
+        return None
+    return Source(text, value, tuple(strings))
+
+
+def _any_equal(strings: Sequence[Located]) -> bool:
+    return len({one.text for one in strings}) < len(strings)
+
+
+def _strings_and_keys(value: Json) -> int:
+    """How many strings a JSON text of this value has, keys included."""
+    count = 0
+    left = [value]
+    while left:
+        node = left.pop()
+        count += len(node) if isinstance(node, dict) else 0
+        for child in node.values() if isinstance(node, dict) else node:
+            if isinstance(child, str):
+                count += 1
+            elif isinstance(child, dict | list):
+                left.append(child)
+    return count
 
 
 def _short_end(text: str, start: int) -> int | None:
