@@ -303,6 +303,17 @@ def test_a_rendering_beside_more_text(host: Host) -> None:
     assert host.inflate(trimmed.row, owner="me") == quoted
 
 
+def test_a_rendering_of_a_name_stays_a_text(host: Host) -> None:
+    """Where its original would be identity (a long url among JSON leaves) it could not be shortened again."""
+    url = "https://example.org/" + "a/" * 800
+    first = host.trim("tool", url, budget=LEAST, owner="me")
+    assert first.changed
+    output = [first.value, PAGE]
+    trimmed = host.trim("tool", output, budget=Budget(limit=1_000, keep=1_000), owner="me")
+    assert not trimmed.over_budget
+    assert host.inflate(trimmed.row, owner="me") == output
+
+
 def test_a_rendering_of_another_read_tool_is_text(host: Host) -> None:
     """The name of the read-back tool is part of the rendering."""
     with Host.load(store=host.store, policy=Policy(read_tool="open_text"), discover=False) as other:

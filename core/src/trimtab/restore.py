@@ -19,10 +19,13 @@ from trimtab.marker import might_hold_marker
 from trimtab.pointer import Path, resolve
 from trimtab.types import Json
 
-__all__ = ["LEAST_EXCERPT", "Original", "claimed_handles", "may_hold_rendering", "originals", "restored"]
+__all__ = ["LEAST_EXCERPT", "Original", "claimed_handles", "may_hold_rendering", "originals", "restored", "still_bulk"]
 
 LEAST_EXCERPT: Final = 62
 """Chars of the shortest marker with a handle: no excerpt is shorter."""
+
+# Chars. A page may quote one excerpt of a long text a thousand times, and each would be measured as that text.
+_MOST_REPEATED: Final = 1 << 24
 
 # Other encoders' spellings: PHP's (`json_encode`, without and with JSON_UNESCAPED_UNICODE), Go's (`encoding/json`),
 # Gson's. Each begins from one of ours and escapes some characters more.
@@ -64,18 +67,39 @@ def claimed_handles(found: Found, reader: str) -> set[str]:
 
 
 def originals(found: Found, reader: str, texts: Mapping[str, Sequence[tuple[str, str]]]) -> list[Original]:
-    """The bulk texts that are proven to be renderings.
+    """The bulk texts that are proven to be renderings; none where the same ones would repeat too much.
 
     Args:
         texts: for each handle, the (blob id, text) pairs that the store holds for this owner.
     """
     proven: list[Original] = []
     for bulk in _claims(found, reader):
-        held = (pair for handle in claimed(bulk.text) for pair in texts.get(handle, ()))
-        text = next((text for stored_id, text in held if proves(bulk.text, text, stored_id)), None)
+        held = ((*pair, ours) for handle, ours in claimed(bulk.text).items() for pair in texts.get(handle, ()))
+        text = next((text for stored_id, text, ours in held if proves(bulk.text, text, stored_id, ours)), None)
         if text is not None:
             proven.append(Original(bulk, text))
-    return proven
+    return [] if _repeated(proven) > _MOST_REPEATED else proven
+
+
+def still_bulk(proven: Sequence[Original], found: Found) -> list[Original]:
+    """Those whose text is bulk text in its place too, in the output put together: a name could not be shortened again.
+
+    Args:
+        found: what was found in the output with the originals.
+    """
+    places = {one.path for one in found.texts}
+    texts = {(one.path, one.text) for one in found.texts if one.span is not None}
+    return [
+        one
+        for one in proven
+        if (one.bulk.path in places if one.bulk.span is None else (one.bulk.path, one.text) in texts)
+    ]
+
+
+def _repeated(proven: Sequence[Original]) -> int:
+    """Chars of the originals that stood in the output before."""
+    texts = [one.text for one in proven]
+    return sum(map(len, texts)) - sum(map(len, set(texts)))
 
 
 def restored(output: Json, proven: Sequence[Original], held: frozenset[str]) -> Json:

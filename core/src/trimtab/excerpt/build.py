@@ -145,8 +145,8 @@ def _not_worth(text: str, start: int, stop: int, line: Callable[[int, int], str]
     return stop - start <= room and spelling.length(shown(text[start:stop])) <= room
 
 
-def claimed(excerpt: str) -> list[str]:
-    """Handles of the texts that this may be a rendering of: what their markers say adds up to its length.
+def claimed(excerpt: str) -> dict[str, list[Marker]]:
+    """Handles of the texts that this may be a rendering of, with their markers: what those say adds up to its length.
 
     A claim, for `proves` to decide. It keeps what quotes many renderings (the log of a conversation) from having each
     text of theirs read.
@@ -155,7 +155,7 @@ def claimed(excerpt: str) -> list[str]:
     for marker in parse(excerpt):
         if marker.handle is not None:
             markers.setdefault(marker.handle, []).append(marker)
-    return [handle for handle, ours in markers.items() if _adds_up(len(excerpt), ours)]
+    return {handle: ours for handle, ours in markers.items() if _adds_up(len(excerpt), ours)}
 
 
 def _adds_up(length: int, ours: Sequence[Marker]) -> bool:
@@ -170,11 +170,17 @@ def _adds_up(length: int, ours: Sequence[Marker]) -> bool:
     return left <= length <= left + 2 * len(ours)  # a newline may stand on each side of a marker
 
 
-def proves(excerpt: str, text: str, blob_id: str) -> bool:
-    """Whether `excerpt` is exactly a rendering of `text`: its slices, with markers that name it between them."""
+def proves(excerpt: str, text: str, blob_id: str, claims: Iterable[Marker] | None = None) -> bool:
+    """Whether `excerpt` is exactly a rendering of `text`: its slices, with markers that name it between them.
+
+    Args:
+        claims: the markers with its handle, where `claimed` found them: what names thousands of handles is parsed once.
+    """
     handle = blob_id[:HANDLE_DIGITS]
     ours: Sequence[Marker] = [
-        marker for marker in parse(excerpt) if marker.handle == handle and marker.total == len(text)
+        marker
+        for marker in (parse(excerpt) if claims is None else claims)
+        if marker.handle == handle and marker.total == len(text)
     ]
     at = 0
     for marker in ours:

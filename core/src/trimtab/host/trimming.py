@@ -10,12 +10,12 @@ from attrs import asdict, evolve, frozen
 
 from trimtab._json import blob_id, canonical, check, refuse_split_pair
 from trimtab.budget import Budget, share
-from trimtab.codecs.find import find
+from trimtab.codecs.find import Found, find
 from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host.engine import Engine, holder
 from trimtab.host.steps import Steps
-from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored
+from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored, still_bulk
 from trimtab.telemetry import Recording, log, span
 from trimtab.trim import Trimming, prompt_text, trim, whole
 from trimtab.trimmed import Trimmed
@@ -114,8 +114,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         trimming = shorten(call.output, found, tokens=tokens)
         if trimming.moved or trimming.over_budget:  # what is within its budget stays, whatever it holds
             original = yield from _original(tool, call.output, engine, owner)
-            if original is not call.output:
-                trimming = shorten(original, find(tool, original, engine.codecs(tool)))
+            trimming = trimming if original is None else shorten(*original)
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
             raise
@@ -143,15 +142,16 @@ def _measured(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool
     return tokens > budget.limit, plain, tokens
 
 
-def _original(tool: str, output: Json, engine: Engine, owner: str) -> Steps[Json]:
-    """The output with the originals in the place of renderings that are proven to be ours; else the same object."""
+def _original(tool: str, output: Json, engine: Engine, owner: str) -> Steps[tuple[Json, Found] | None]:
+    """The output with the originals in the place of renderings that are proven to be ours; None where there is none."""
     reader = engine.policy.reader()
     if reader is None or not may_hold_rendering(output, reader):
-        return output
-    found = find(tool, output, engine.codecs(tool), least=LEAST_EXCERPT)
+        return None
+    codecs = engine.codecs(tool)
+    found = find(tool, output, codecs, least=LEAST_EXCERPT)
     handles = claimed_handles(found, reader)
     if not handles:
-        return output
+        return None
 
     def texts(store: BlobStore) -> dict[str, list[tuple[str, str]]]:
         ids = store.find(owner, handles)
@@ -160,7 +160,14 @@ def _original(tool: str, output: Json, engine: Engine, owner: str) -> Steps[Json
     proven = originals(found, reader, (yield texts))
     sources = {blob_id(source) for one in proven for source in one.sources()}
     held = frozenset((yield lambda store: store.held(owner, sources)) if sources else ())
-    return restored(output, proven, held)
+    while proven:
+        original = restored(output, proven, held)
+        found = find(tool, original, codecs)
+        bulk = still_bulk(proven, found)
+        if len(bulk) == len(proven):
+            return original, found
+        proven = bulk
+    return None
 
 
 def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
