@@ -18,7 +18,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SCRIPT = HERE / "render_corpus.py"
 GOLDEN = json.loads((HERE / "golden" / "same_bytes.json").read_text(encoding="utf-8"))
-OTHERS = sorted(ROOT.glob(".venvs/[0-9]*/bin/python"))
+NO_OTHER = pytest.param(Path(), id="none", marks=pytest.mark.skip(reason="no other Python: run `python3 dev.py envs`"))
+OTHERS = [pytest.param(path, id=path.parts[-3]) for path in sorted(ROOT.glob(".venvs/[0-9]*/bin/python"))] or [NO_OTHER]
 EXTRAS = "opentelemetry,splintr,regex,rich,cyclopts"
 
 
@@ -65,16 +66,10 @@ def test_the_same_without_the_extras() -> None:
     assert differing(rendered(sys.executable, "--block", EXTRAS)) == []
 
 
-@pytest.mark.parametrize("python", OTHERS, ids=lambda path: path.parts[-3])
+@pytest.mark.parametrize("python", OTHERS)
 def test_the_same_under_every_python(python: Path) -> None:
     """Every CPython that `dev.py envs` found gives these bytes."""
     assert differing(rendered(python)) == []
-
-
-def test_there_is_another_python() -> None:
-    """Said aloud where there is none to compare with."""
-    if not OTHERS:
-        pytest.skip("no other Python: run `python3 dev.py envs`")
 
 
 def test_the_comparison_can_fail() -> None:
