@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import permutations
 from typing import Any
 
@@ -157,6 +158,33 @@ def test_read_back_tools_are_outside_a_batch() -> None:
         first, read, second = host.trim_batch([calls[0], page, calls[1]], budget=budget)
         assert read.value == page.output
         assert [first.value, second.value] == [one.value for one in without]
+
+
+def test_media_takes_nothing_of_a_batch() -> None:
+    """A picture beside texts leaves them all the room that they have without it, in a value and in JSON text."""
+    budget = Budget(limit=8_000, keep=4_000, batch=3_000)
+    calls = batch_of([9_000, 5_000])
+    block = {"content": [{"type": "image", "data": made_text("solid", 20_000, 3), "mimeType": "image/png"}]}
+    with Host.load(discover=False) as host:
+        without = [one.value for one in host.trim_batch(calls, budget=Budget(limit=8_000, keep=4_000, batch=2_900))]
+        for picture in (block, json.dumps(block)):
+            size = len(json.dumps(block)) - 20_000
+            whole, *texts = host.trim_batch([Call("camera", picture), *calls], budget=budget)
+            assert whole.value is picture
+            assert sum(len(one.text) for one in texts) >= 3_000 - size - 200
+            assert all(len(one.text) > len(other) - 100 for one, other in zip(texts, without, strict=True))
+
+
+def test_what_is_no_json_takes_nothing_of_a_batch() -> None:
+    """Where the policy lets it pass whole, the others are trimmed as they would be."""
+    policy = Policy(unsupported="whole", batch=3_000)
+    calls = batch_of([9_000, 5_000])
+    with Host.load(policy=policy, discover=False) as host:
+        without = host.trim_batch(calls)
+        passed, *texts = host.trim_batch([Call("raw", b"bytes"), *calls])
+        assert passed.value == b"bytes"
+        assert passed.error is not None
+        assert [one.value for one in texts] == [one.value for one in without]
 
 
 @pytest.mark.parametrize("counter", [Estimate(), CountsBytes(), CountsWords()], ids=lambda one: one.name)

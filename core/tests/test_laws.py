@@ -19,7 +19,7 @@ from trimtab.host import Host
 from trimtab.policy import Policy, ToolPolicy
 from trimtab.testing.corpus import FOREIGN_TEXT, OWN_TEXT
 from trimtab.testing.faults import raising_at
-from trimtab.testing.independent import blob_id_of, refs_of
+from trimtab.testing.independent import blob_id_of, counted_text, difference, refs_of
 from trimtab.testing.kinds import KINDS, Kind
 from trimtab.testing.laws import (
     OWNER,
@@ -36,7 +36,7 @@ from trimtab.testing.laws import (
 from trimtab.testing.samples import host_with
 from trimtab.testing.strategies import budgets, focuses, json_texts, json_values, texts, token_budgets
 from trimtab.tokens import Estimate
-from trimtab.types import Json
+from trimtab.types import Call, Json
 
 STORES = ("memory:", "sqlite:", "file:")
 
@@ -197,6 +197,25 @@ def test_law_6_bounded_in_tokens(kind: Kind, each: Callable[..., None]) -> None:
         check_bounded(host, kind.tool, output, budget, codec=kind.known, count=counter.count)
 
     each(claim, output=kind.outputs, budget=token_budgets())
+
+
+def test_law_6_bounded_in_a_batch(kind: Kind, each: Callable[..., None]) -> None:
+    """Together the results take at most `batch`, or each that takes more than its share has nothing left to move."""
+
+    def claim(outputs: list[Json], budget: Budget, batch: int) -> None:
+        host = with_strangers(kind.host())
+        shared = Budget(limit=budget.limit, keep=budget.keep, cap=budget.cap, batch=batch)
+        calls = [Call(kind.tool, output) for output in outputs]
+        results = host.trim_batch(calls, budget=shared, owner=OWNER)
+        backwards = host.trim_batch(calls[::-1], budget=shared, owner=OWNER)
+        assert [one.text for one in results] == [one.text for one in backwards[::-1]]
+        sizes = [len(counted_text(kind.known, one.value)) for one in results]
+        assert sum(sizes) <= max(batch, 512 * len(outputs)) or any(one.over_budget for one in results)
+        for output, one in zip(outputs, results, strict=True):
+            assert difference(host.inflate(one.row, owner=OWNER), output) is None
+
+    outputs = st.lists(kind.outputs, min_size=1, max_size=4)
+    each(claim, most=300, outputs=outputs, budget=budgets(), batch=st.integers(512, 12_000))
 
 
 def test_law_7_settled(kind: Kind, each: Callable[..., None]) -> None:

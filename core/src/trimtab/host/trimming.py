@@ -10,7 +10,7 @@ from attrs import asdict, evolve, frozen
 
 from trimtab._json import blob_id, canonical, check, refuse_split_pair
 from trimtab.budget import Budget, share
-from trimtab.codecs.find import Found, find
+from trimtab.codecs.find import Found, find, splice
 from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host.engine import Engine, holder
@@ -61,9 +61,10 @@ def trim_batch_steps(
         prepared = []
         for call in calls:
             prepared.append((yield from _prepare(engine, call, budget, held_by)))
-        counting = [index for index, one in enumerate(prepared) if not one.reads_back]
         shared = budget or engine.policy.budget()
-        if shared.batch is not None and counting:
+        if shared.batch is not None:
+            # What reads back is outside; what failed is whole, whatever the others get.
+            counting = [index for index, one in enumerate(prepared) if not one.reads_back and one.error is None]
             sizes = [_counted(prepared[index], shared) for index in counting]
             part = share(sizes, shared.batch, shared.least)
             for index, size in zip(counting, sizes, strict=True):
@@ -80,8 +81,10 @@ def trim_batch_steps(
 
 
 def _counted(prepared: _Prepared, budget: Budget) -> int:
-    """What a result counts in its batch: its size after its own budget, in the batch's unit."""
-    text = prompt_text(prepared.trimming.skeleton)
+    """What a result counts in its batch: its size after its own budget, in the batch's unit, media left out."""
+    skeleton = prepared.trimming.skeleton
+    payloads = find(prepared.tool, skeleton, ()).media
+    text = prompt_text(splice(skeleton, [(one, "") for one in payloads]))
     return len(text) if budget.unit == "chars" else prepared.counter.count(text)
 
 
