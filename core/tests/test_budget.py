@@ -187,6 +187,18 @@ def test_what_is_no_json_takes_nothing_of_a_batch() -> None:
         assert [one.value for one in texts] == [one.value for one in without]
 
 
+def test_a_cap_in_tokens_is_of_each_text() -> None:
+    """However many tokens a char costs in it: not of the average text."""
+    output = {"en": "hello world of tools and lines. " * 300, "zh": "前缀缓存是一种技术" * 900}
+    budget = Budget(unit="tokens", limit=100_000, keep=100_000, cap=500)
+    with Host.load(discover=False) as host:
+        trimmed = host.trim("page", output, budget=budget)
+        assert all(
+            400 < Estimate().count(json.dumps(text, ensure_ascii=False)) <= 510 for text in trimmed.value.values()
+        )
+        assert host.trim("page", trimmed.value, budget=budget).value is trimmed.value
+
+
 @pytest.mark.parametrize("counter", [Estimate(), CountsBytes(), CountsWords()], ids=lambda one: one.name)
 @pytest.mark.parametrize("kind", sorted(TEXT_KINDS.keys() - {"json"}))
 @pytest.mark.parametrize("shape", ["text", "results"])

@@ -12,7 +12,7 @@ from typing import Literal
 
 from attrs import define, field, frozen
 
-from trimtab._json import Escape, blob_id, canonical, escaped_length, refuse_split_pair
+from trimtab._json import Escape, blob_id, canonical, escape, escaped_length, refuse_split_pair
 from trimtab.budget import Budget, fill
 from trimtab.codecs.find import BulkText, Found, splice
 from trimtab.envelope import BlobRef
@@ -85,6 +85,9 @@ class _Part:
     length: int
     """Code points in `t.text` while left alone; where it is above any possible cap, a lower bound."""
 
+    hard: int | None = None
+    """What it may take at most, in code points, however much room there is: the budget's `cap`."""
+
     _id: str | None = None
     _passages: list[tuple[int, int]] | None = None
 
@@ -139,13 +142,12 @@ class _Job:
 
     def compose(self, cap: int | None) -> _Composed:
         """The skeleton in which each movable text longer than the cap is an excerpt of at most the cap."""
-        if cap is None:
-            return _Composed(self.output, {}, ())
-        bare_only = cap < MARKER_MAX
+        bare_only = cap is not None and cap < MARKER_MAX
         excerpts: dict[int, Excerpt] = {}
         for index, part in enumerate(self.parts):
-            if part.length >= MIN_MOVED and (bare_only or part.length > cap):
-                excerpts[index] = self._excerpt(part, 0 if bare_only else cap)
+            most = 0 if bare_only else _least(cap, part.hard)
+            if most is not None and part.length >= MIN_MOVED and part.length > most:
+                excerpts[index] = self.excerpt(part, most)
         return self.with_excerpts(excerpts)
 
     def with_excerpts(self, excerpts: Mapping[int, Excerpt]) -> _Composed:
@@ -153,7 +155,8 @@ class _Job:
         changes = [(self.parts[i].bulk, self.parts[i].spelling.spell(one.text)) for i, one in excerpts.items()]
         return _Composed(splice(self.output, changes), excerpts, changes)
 
-    def _excerpt(self, part: _Part, cap: int) -> Excerpt:
+    def excerpt(self, part: _Part, cap: int) -> Excerpt:
+        """The excerpt of one text that takes at most `cap` code points."""
         passages = (lambda: part.passages(self.focus or "")) if self.focus else None
         return cut(part.bulk.text, cap, part.spelling, self.reader, part.id, passages)
 
@@ -193,7 +196,9 @@ def trim(
     if budget.unit == "tokens":
         return _by_tokens(job, budget, counter, frame, lengths, None if found.media else tokens)
     cap = fill(frame, lengths, budget.keep) if total > budget.limit else None
-    composed = job.compose(_least(cap, budget.cap))
+    for part in job.parts:
+        part.hard = budget.cap
+    composed = job.compose(cap)
     over = total > budget.limit and len(job.counted(composed)) > budget.keep
     return _finish(job, composed, _least(cap, budget.cap), over)
 
@@ -205,21 +210,42 @@ def _by_tokens(
     text = job.counted(job.compose(None))
     tokens = counter.count(text) if counted is None else counted
     chars = max(len(text), 1)
-    hard = None if budget.cap is None else budget.cap * chars // max(tokens, 1)
+    for part in job.parts:
+        part.hard = None if budget.cap is None else _hard(job, part, budget.cap, counter)
     if tokens <= budget.limit:
-        return _finish(job, job.compose(hard), hard, over_budget=False)
+        return _finish(job, job.compose(None), None, over_budget=False)
     filled = fill(frame, lengths, budget.keep * chars // tokens)
     cap = max(lengths, default=0) if filled is None else filled
     for _ in range(_TOKEN_ROUNDS):
-        composed = job.compose(_least(cap, hard))
+        composed = job.compose(cap)
         count = counter.count(job.counted(composed))
         if count <= budget.keep:
-            return _finish(job, composed, _least(cap, hard), over_budget=False)
+            return _finish(job, composed, cap, over_budget=False)
         if cap < MARKER_MAX:
             break
         cap = cap * budget.keep // count  # less than it was, since count is above keep
     composed = job.compose(0)
     return _finish(job, composed, 0, over_budget=counter.count(job.counted(composed)) > budget.keep)
+
+
+def _hard(job: _Job, part: _Part, tokens: int, counter: TokenCounter) -> int | None:
+    """What one text may take, in code points, for its excerpt to have at most so many tokens; None: it has no more."""
+
+    def count(spelt: str) -> int:
+        return counter.count(escape(spelt, "utf8") if part.spelling.outer else spelt)
+
+    source = part.bulk.source
+    there = part.spelling.spell(part.bulk.text) if source is None else source
+    counted = 0 if part.length < MIN_MOVED else count(there)
+    hard = part.length
+    for _ in range(_TOKEN_ROUNDS):
+        if counted <= tokens:
+            return None if hard == part.length else hard
+        if hard < MARKER_MAX:
+            break
+        hard = min(hard - 1, hard * tokens // counted)
+        counted = count(part.spelling.spell(job.excerpt(part, hard).text))
+    return 0
 
 
 def _least(cap: int | None, hard: int | None) -> int | None:

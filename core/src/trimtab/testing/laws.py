@@ -254,8 +254,8 @@ def check_bounded(
             raise BrokenLaw(6, f"over_budget, with {after} of {budget.keep} {budget.unit}")
     elif after > budget.keep:
         raise BrokenLaw(6, f"{after} {budget.unit} are more than keep ({budget.keep}), and over_budget is False")
-    if budget.cap is not None and budget.unit == "chars" and any(len(text) > budget.cap for text in left):
-        raise BrokenLaw(6, f"a text is longer than the cap of {budget.cap} chars")
+    if budget.cap is not None and any(count(text) > budget.cap for text in left):
+        raise BrokenLaw(6, f"a text is longer than the cap of {budget.cap} {budget.unit}")
 
 
 def check_settled(

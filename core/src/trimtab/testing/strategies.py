@@ -153,9 +153,10 @@ def token_budgets() -> SearchStrategy[Budget]:
     """Budgets in tokens, by the estimator and by counters that count in their own way."""
     counters: SearchStrategy[str | TokenCounter] = st.sampled_from(("estimate", CountsBytes(), CountsWords()))
     return st.builds(
-        lambda keep, more, counter: Budget(unit="tokens", limit=keep + more, keep=keep, counter=counter),
+        lambda keep, more, cap, counter: Budget(unit="tokens", limit=keep + more, keep=keep, cap=cap, counter=counter),
         st.sampled_from((128, 129, 400)) | st.integers(128, 3_000),
         st.sampled_from((0, 1)) | st.integers(0, 1_000),
+        st.sampled_from((None, None, 64, 100, 500)),
         counters,
     )
 
