@@ -61,9 +61,16 @@ def may_hold_rendering(output: Json, reader: str) -> bool:
     return any_string(output, lambda text: might_hold_marker(text, reader))
 
 
-def claimed_handles(found: Found, reader: str) -> set[str]:
-    """Handles of markers in bulk texts that may be renderings of ours. Claims: `originals` proves them."""
-    return {handle for one in _claims(found, reader) for handle in claimed(one.text)}
+def claimed_handles(found: Found, reader: str) -> dict[str, set[int]]:
+    """Handles of markers in bulk texts that may be renderings of ours, each with the lengths that the markers say.
+
+    Claims: `originals` proves them.
+    """
+    totals: dict[str, set[int]] = {}
+    for one in _claims(found, reader):
+        for handle, ours in claimed(one.text).items():
+            totals.setdefault(handle, set()).add(ours[0].total)
+    return totals
 
 
 def originals(found: Found, reader: str, texts: Mapping[str, Sequence[tuple[str, str]]]) -> list[Original]:

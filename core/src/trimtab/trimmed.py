@@ -86,7 +86,7 @@ class Trimmed:
     @cached_property
     def row(self) -> Json:
         """For the database: the envelope as JSON; the output itself when nothing moved."""
-        return self._output if self.envelope is None else self.envelope.to_row()
+        return self.value if self.envelope is None else self.envelope.to_row()
 
     @cached_property
     def row_text(self) -> str:

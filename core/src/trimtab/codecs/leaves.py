@@ -127,7 +127,7 @@ def _is_media(container: Json, step: str | int | None) -> bool:
 
 def _is_payload(text: str, step: str | int, container: Json, container_step: str | int | None) -> bool:
     if step == "bytes" or (step in _PAYLOAD_KEYS and _is_media(container, container_step)):
-        return text.startswith("data:") or _is_base64(text)
+        return _is_base64(text) or (text.startswith("data:") and _SOLID.fullmatch(text) is not None)
     return False
 
 

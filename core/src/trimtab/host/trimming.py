@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host.engine import Engine, holder
 from trimtab.host.steps import Steps
+from trimtab.marker import HANDLE_DIGITS
 from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored, still_bulk
 from trimtab.telemetry import Recording, log, span
 from trimtab.trim import Trimming, prompt_text, trim, whole
@@ -22,6 +23,8 @@ from trimtab.trimmed import Trimmed
 from trimtab.types import BlobStore, Call, Json, Owner, TokenCounter
 
 __all__ = ["trim_batch_steps", "trim_steps"]
+
+_ROUNDS = 3
 
 
 @frozen(kw_only=True)
@@ -115,9 +118,15 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
         focus = call.focus if call.focus is not None else policy.focus_of(tool, arguments)
         shorten = partial(trim, budget=used, counter=counter, reader=policy.reader(), focus=focus or None, plain=plain)
         trimming = shorten(call.output, found, tokens=tokens)
-        if trimming.moved or trimming.over_budget:  # what is within its budget stays, whatever it holds
-            original = yield from _original(tool, call.output, engine, owner)
-            trimming = trimming if original is None else shorten(*original)
+        output = call.output
+        for _ in range(_ROUNDS):  # what is put back may be a text of which the output holds a rendering too
+            if not (trimming.moved or trimming.over_budget):  # what is within its budget stays, whatever it holds
+                break
+            original = yield from _original(tool, output, engine, owner, trimming.blobs)
+            if original is None:
+                break
+            output, found = original
+            trimming = shorten(output, found)
     except UnsupportedOutput as error:
         if policy.unsupported == "error":
             raise
@@ -125,7 +134,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
     except Exception as error:  # whatever a plugin's codec, counter or store raises
         return result(untouched, reads_back=reads_back, error=error)
     if not trimming.moved:
-        trimming = evolve(trimming, skeleton=call.output)
+        trimming = evolve(trimming, skeleton=output)
     return result(trimming, codec=found.codec, focus=focus)
 
 
@@ -145,20 +154,32 @@ def _measured(output: Json, budget: Budget, counter: TokenCounter) -> tuple[bool
     return tokens > budget.limit, plain, tokens
 
 
-def _original(tool: str, output: Json, engine: Engine, owner: str) -> Steps[tuple[Json, Found] | None]:
-    """The output with the originals in the place of renderings that are proven to be ours; None where there is none."""
+def _original(
+    tool: str, output: Json, engine: Engine, owner: str, storing: Mapping[str, str]
+) -> Steps[tuple[Json, Found] | None]:
+    """The output with the originals in the place of renderings that are proven to be ours; None where there is none.
+
+    A text that is about to be stored counts as held: the same output gives the same bytes now and later.
+    """
     reader = engine.policy.reader()
     if reader is None or not may_hold_rendering(output, reader):
         return None
     codecs = engine.codecs(tool)
     found = find(tool, output, codecs, least=LEAST_EXCERPT)
-    handles = claimed_handles(found, reader)
-    if not handles:
+    totals = claimed_handles(found, reader)
+    if not totals:
         return None
 
     def texts(store: BlobStore) -> dict[str, list[tuple[str, str]]]:
-        ids = store.find(owner, handles)
-        return {handle: [(one, store.get(one)) for one in held] for handle, held in ids.items()}
+        """Texts of the lengths that the markers say; a forged marker has no other one read."""
+        known: dict[str, dict[str, str]] = {}
+        for one, text in storing.items():
+            known.setdefault(one[:HANDLE_DIGITS], {})[one] = text
+        for handle, held in store.find(owner, totals).items():
+            for one in held:
+                if one not in storing and store.size(one).chars in totals[handle]:
+                    known.setdefault(handle, {})[one] = store.get(one)
+        return {handle: sorted(known.get(handle, {}).items()) for handle in totals}
 
     proven = originals(found, reader, (yield texts))
     sources = {blob_id(source) for one in proven for source in one.sources()}
@@ -191,7 +212,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
         trimming = Trimming(skeleton=prepared.output)
         if not isinstance(error, UnsupportedOutput):
             engine.stay_whole(prepared.tool, prepared.output, error)
-    value = prepared.output if prepared.reads_back or not trimming.moved else trimming.skeleton
+    value = prepared.output if prepared.reads_back else trimming.skeleton
     return Trimmed(
         tool=prepared.tool,
         value=value,
@@ -210,8 +231,8 @@ def _envelope(prepared: _Prepared, trimming: Trimming) -> Envelope | None:
     """What the row holds; an output that looks like a row gets one of its own, so that it is never taken for ours."""
     if trimming.moved:
         return Envelope(tool=prepared.tool, skeleton=trimming.skeleton, refs=trimming.refs)
-    if is_row_shaped(prepared.output):
-        return Envelope(tool=prepared.tool, skeleton=prepared.output)
+    if is_row_shaped(trimming.skeleton):
+        return Envelope(tool=prepared.tool, skeleton=trimming.skeleton)
     return None
 
 
