@@ -178,7 +178,8 @@ def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: It
         raw_args: its arguments as text, where they are known.
         taken: ids of other calls, which this one must not have.
     """
-    made = f"call_{position}_{blob_id(f'{name}\0{raw_args}')[:_ID_DIGITS]}"
+    digest = blob_id(f"{name}\0{raw_args}")[:_ID_DIGITS]
+    made = f"call_{position}_{digest}"
     used = set(taken)
     while made in used:
         made += "x"
