@@ -193,7 +193,7 @@ def _looks_like_history(messages: Json) -> float:
 
 
 def _reader() -> Stream:
-    from trimtab.wire.streams.ai_sdk import AiSdkStream
+    from trimtab.wire.streams.aisdk import AiSdkStream
 
     return AiSdkStream()
 

@@ -11,23 +11,24 @@ from trimtab.types import Json
 
 __all__ = ["blocks", "changed", "first", "has", "items", "member", "text"]
 
-_PLAIN = (str, bytes, int, float, type(None))
+# Values that have attributes of Python's own and no members.
+_PLAIN = (str, bytes, int, float, type(None), list, tuple)
 
 
 def member(node: Json, name: str) -> Json:
     """A member of an object (of a mapping, or an SDK's object with attributes); None where there is none."""
-    if isinstance(node, Mapping):
+    if isinstance(node, dict):
         return node.get(name)
-    if isinstance(node, _PLAIN | list | tuple):
+    if isinstance(node, _PLAIN):
         return None
-    return getattr(node, name, None)
+    return node.get(name) if isinstance(node, Mapping) else getattr(node, name, None)
 
 
 def has(node: Json, name: str) -> bool:
     """Whether an object has a member, whatever stands there."""
     if isinstance(node, Mapping):
         return name in node
-    return not isinstance(node, _PLAIN | list | tuple) and hasattr(node, name)
+    return not isinstance(node, _PLAIN) and hasattr(node, name)
 
 
 def first(node: Json, *names: str) -> tuple[str, Json]:

@@ -61,6 +61,8 @@ def _sites(request: Json) -> Iterator[Site]:
         kind = text(item, "type")
         if kind in _RESULTS or kind in _OTHER_RESULTS:
             message = None
+            if kind in _OTHER_RESULTS and (not text(item, "call_id") or member(item, "execution") == "server"):
+                continue  # the provider searched its tools by itself
             yield ResultSite(
                 path=(*path, _OTHER_RESULTS.get(kind, "output")),
                 call_id=text(item, "call_id"),
