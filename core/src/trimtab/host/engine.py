@@ -22,6 +22,9 @@ DEFAULT_OWNER = "default"
 # Tool names come from outside: a flood of them must not fill the memory.
 _MOST_BUDGETS = 1_000
 
+# Results of requests whose share of a batch is remembered; the oldest are forgotten first.
+_MOST_SHARES = 100_000
+
 
 def holder(owner: Owner | None) -> str:
     """The owner to hold blobs for. Raises CallerError for `ALL`, which holds nothing, and for an empty one."""
@@ -48,6 +51,7 @@ class Engine:
     _counters: dict[str, TokenCounter] = field(factory=dict)
     _budgets: dict[str, Budget] = field(factory=dict)
     _whole: set[str] = field(factory=set)
+    _shares: dict[str, int | None] = field(factory=dict)
     _lock: Lock = field(factory=Lock, repr=False)
 
     def budget(self, tool: str) -> Budget:
@@ -96,6 +100,21 @@ class Engine:
     def went_whole(self, tool: str, output: Json) -> bool:
         """Whether this output went out whole before, because something failed."""
         return bool(self._whole) and fingerprint(tool, output) in self._whole
+
+    def was_sent(self, key: str) -> bool:
+        """Whether a request with this result was trimmed before."""
+        return key in self._shares
+
+    def first_share(self, key: str) -> int | None:
+        """The share of its batch that a result was first sent with; None: its own budget."""
+        return self._shares.get(key)
+
+    def sent(self, key: str, share: int | None) -> None:
+        """Remember the share that a result is sent with: it keeps it in every later request, whatever stands beside."""
+        with self._lock:
+            self._shares.setdefault(key, share)
+            while len(self._shares) > _MOST_SHARES:
+                del self._shares[next(iter(self._shares))]
 
     def describe(self, budget: Budget) -> Mapping[str, Json]:
         """A budget as data."""

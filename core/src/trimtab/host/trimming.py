@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from attrs import asdict, evolve, frozen
@@ -48,9 +49,17 @@ def trim_steps(engine: Engine, call: Call, budget: Budget | None, owner: Owner |
 
 
 def trim_batch_steps(
-    engine: Engine, calls: Sequence[Call], budget: Budget | None, owner: Owner | None
+    engine: Engine,
+    calls: Sequence[Call],
+    budget: Budget | None,
+    owner: Owner | None,
+    *,
+    settled: Mapping[int, int | None] = MappingProxyType({}),
 ) -> Steps[list[Trimmed]]:
-    """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike."""
+    """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike.
+
+    `settled`: of outputs that were sent before (by index), the share that they were sent with; it stays.
+    """
     held_by = holder(owner)
     with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}):
         prepared = []
@@ -58,17 +67,19 @@ def trim_batch_steps(
             prepared.append((yield from _prepare(engine, call, budget, held_by)))
         counting = [index for index, one in enumerate(prepared) if not one.reads_back]
         shared = budget or engine.policy.budget()
+        shares: dict[int, int | None] = {}
         if shared.batch is not None and counting:
             sizes = [_counted(prepared[index], shared) for index in counting]
             part = share(sizes, shared.batch, shared.least)
             for index, size in zip(counting, sizes, strict=True):
-                if part is not None and size > part:
-                    own = prepared[index].budget.shared(part)
-                    prepared[index] = yield from _prepare(engine, calls[index], own, held_by)
+                shares[index] = settled.get(index, part if part and size > part else None)
+                if (own := shares[index]) is not None:
+                    shared_budget = prepared[index].budget.shared(own)
+                    prepared[index] = yield from _prepare(engine, calls[index], shared_budget, held_by)
         results = []
-        for one in prepared:
+        for index, one in enumerate(prepared):
             with span("trimtab.trim", {"gen_ai.tool.name": one.tool}) as recording:
-                trimmed = yield from _store(engine, one, held_by)
+                trimmed = yield from _store(engine, one, held_by, shares.get(index))
                 _report(recording, trimmed)
             results.append(trimmed)
         return results
@@ -168,7 +179,7 @@ def _original(tool: str, output: Json, found: Found, engine: Engine, owner: str)
     return (output, found) if original is output else (original, find(tool, original, engine.codecs(tool)))
 
 
-def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
+def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = None) -> Steps[Trimmed]:
     """Store the moved texts, then hand out; a store that fails leaves the output whole, now and later."""
     error = prepared.error
     trimming = prepared.trimming
@@ -191,6 +202,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
         tool=prepared.tool,
         value=value,
         moved=len(trimming.blobs),
+        share=share,
         envelope=lambda: _envelope(prepared, trimming),
         changed=value is not prepared.output and value != prepared.output,
         over_budget=trimming.over_budget,

@@ -125,7 +125,8 @@ def _looks(payload: Json) -> float:
     tools = items(member(payload, "tools"))
     if any(has(one, "function") or has(one, "custom") for one in tools):
         return 0.95
-    found = _looks_like_history(items(member(payload, "messages")))
+    messages = items(member(payload, "messages"))
+    found = _looks_like_history(messages) if messages else 0.1
     if has(payload, "system") or (tools and has(tools[0], "input_schema")):
         return min(found, 0.2)
     return found

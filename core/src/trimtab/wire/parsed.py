@@ -184,7 +184,7 @@ def _looks_at(message: Json) -> float:
 def _reader() -> Stream:
     from trimtab.wire.streams.parsed import ParsedStream
 
-    return ParsedStream()
+    return ParsedStream(_calls)
 
 
 PARSED: Final = Wire(name="parsed", looks=_looks, sites=_sites, calls=_calls, reader=_reader)
