@@ -151,8 +151,10 @@ def _looks_like_history(messages: Json) -> float:
 def _is_foreign(content: Json) -> bool:
     """Whether content blocks are of another protocol: Anthropic's, Bedrock's, the AI SDK's."""
     types = ("tool_use", "tool_result", "tool-call", "tool-result", "thinking", "toolCall")
-    return any(not isinstance(part, str) and (not has(part, "type") or member(part, "type") in types)
-               for part in items(content))  # fmt: skip
+    return any(
+        not isinstance(part, str) and (not has(part, "type") or member(part, "type") in types)
+        for part in items(content)
+    )
 
 
 def _looks_loose(payload: Json) -> float:
