@@ -13,7 +13,7 @@ from attrs import evolve
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.nodes import blocks, first, has, items, member, text
+from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site
 from trimtab.wire.streams.stops import is_cut
@@ -89,6 +89,8 @@ def _ui_part(part: Json, path: Path, message: Path, name: str) -> Iterator[Site]
 
 def _invocation(part: Json, path: Path, message: Path) -> Iterator[Site]:
     """A tool invocation of versions 3 and 4: states `partial-call`, `call`, `result`."""
+    if not is_object(part):
+        return
     state, call_id, name = text(part, "state"), text(part, "toolCallId"), text(part, "toolName")
     yield CallSite.of_object(
         path=(*path, "args"),
@@ -144,7 +146,7 @@ def _model_part(part: Json, path: Path, message: Path) -> Iterator[Site]:
 
 def _calls(response: Json) -> Iterator[RawCall]:
     if has(response, "toolCalls"):  # what `generateText` gives
-        for one in items(member(response, "toolCalls")):
+        for one in filter(is_object, items(member(response, "toolCalls"))):
             _, raw = first(one, "input", "args")
             yield RawCall(
                 call_id=text(one, "toolCallId"),

@@ -12,7 +12,7 @@ from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.nodes import blocks, has, items, member, text
+from trimtab.wire.nodes import blocks, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -46,10 +46,10 @@ def _sites(request: Json) -> Iterator[Site]:
         turn = (turn or path) if member(message, "role") == "assistant" else None
         for place, block in blocks(message, "content"):
             there = (*path, "content", place)
-            if (use := member(block, "toolUse")) is not None:
+            if is_object(use := member(block, "toolUse")):
                 if not _is_of_server(use):
                     yield _call(use, (*there, "toolUse"), turn or path)
-            elif (result := member(block, "toolResult")) is not None:
+            elif is_object(result := member(block, "toolResult")):
                 yield _result(result, (*there, "toolResult"))
 
 
@@ -116,7 +116,7 @@ def _calls(response: Json) -> Iterator[RawCall]:
     message = member(member(response, "output"), "message")
     for _, block in blocks(response if message is None else message, "content"):
         use = member(block, "toolUse")
-        if use is not None and not _is_of_server(use):
+        if is_object(use) and not _is_of_server(use):
             raw = member(use, "input")
             yield RawCall(
                 call_id=text(use, "toolUseId"),

@@ -14,7 +14,7 @@ from attrs import evolve
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.arguments import stands_as_object
-from trimtab.wire.nodes import blocks, has, items, member, text
+from trimtab.wire.nodes import blocks, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -61,10 +61,12 @@ def _calls_in(message: Json, path: Path) -> Iterator[CallSite]:
         inside, key = _inner(call)
         there = (*path, "tool_calls", place, inside, key)
         inner = member(call, inside)
+        if not is_object(inner):
+            continue
         call_id, name, raw = text(call, "id"), text(inner, "name"), member(inner, key)
         make = CallSite.of_anything if inside == "custom" else CallSite
         yield make(path=there, message=path, call_id=call_id, name=name, raw=raw)
-    if (old := member(message, "function_call")) is not None:
+    if is_object(old := member(message, "function_call")):
         yield CallSite(
             path=(*path, "function_call", "arguments"),
             message=path,

@@ -12,7 +12,7 @@ from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.nodes import blocks, first, has, items, member, text
+from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -45,10 +45,10 @@ def _sites(request: Json) -> Iterator[Site]:
         for place, part in blocks(content, "parts"):
             there = (*path, "parts", place)
             key, call = first(part, "functionCall", "function_call")
-            if call is not None:
+            if is_object(call):
                 yield _call(call, (*there, key), turn or path)
             key, result = first(part, "functionResponse", "function_response")
-            if result is not None:
+            if is_object(result):
                 yield _result(result, (*there, key))
 
 
@@ -99,7 +99,7 @@ def _calls(response: Json) -> Iterator[RawCall]:
         complete = not is_cut(first(candidate, "finishReason", "finish_reason")[1])
         for _, part in blocks(member(candidate, "content"), "parts"):
             _, call = first(part, "functionCall", "function_call")
-            if call is not None:
+            if is_object(call):
                 raw = member(call, "args")
                 yield RawCall(
                     call_id=text(call, "id"),

@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
-__all__ = ["blocks", "changed", "first", "has", "items", "member", "text"]
+__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "text"]
 
 # Values that have attributes of Python's own and no members.
 _PLAIN = (str, bytes, int, float, type(None), list, tuple)
@@ -29,6 +29,11 @@ def has(node: Json, name: str) -> bool:
     if isinstance(node, Mapping):
         return name in node
     return not isinstance(node, _PLAIN) and hasattr(node, name)
+
+
+def is_object(node: Json) -> bool:
+    """Whether something has members: a mapping, or an SDK's object."""
+    return not isinstance(node, _PLAIN)
 
 
 def first(node: Json, *names: str) -> tuple[str, Json]:

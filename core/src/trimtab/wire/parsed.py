@@ -14,7 +14,7 @@ from typing import Final
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.arguments import stands, stands_as_object
-from trimtab.wire.nodes import blocks, first, has, items, member, text
+from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -64,7 +64,8 @@ def _in_message(message: Json, path: Path) -> Iterator[Site]:
                 yield _result(block, there)
     for name in _LISTS:
         for place, call in blocks(message, name):
-            yield _call(call, (*path, name, place), path)
+            if is_object(call):
+                yield _call(call, (*path, name, place), path)
     if _kind(message) in _CALL_KINDS or _is_bare_call(message):
         yield _call(message, path, path)
 
