@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from trimtab.types import Json
 from trimtab.wire.types import RawCall, Stream
 
 __all__ = ["cuts", "read_every_way", "read_pieces", "server_sent"]
@@ -48,9 +49,18 @@ def read_every_way(make: Callable[[], Stream], payloads: Sequence[str]) -> list[
             assert read_pieces(make(), pieces) == expected, f"{line_end!r}, cut into {len(pieces)} pieces"
         text = data.decode("utf-8", "replace")
         assert read_pieces(make(), text) == expected, f"{line_end!r}, text char by char"
-    if all(payload.startswith("{") for payload in payloads):
+    if (events := _decoded(payloads)) is not None:
         stream = make()
-        for payload in payloads:
-            stream.feed(json.loads(payload))
+        for event in events:
+            stream.feed(event)
         assert stream.close() == expected, "events that are decoded already"
     return expected
+
+
+def _decoded(payloads: Iterable[str]) -> list[dict[str, Json]] | None:
+    """The payloads as events; None: one is no object, such as the end mark."""
+    try:
+        events = [json.loads(payload) for payload in payloads]
+    except ValueError:
+        return None
+    return events if all(isinstance(event, dict) for event in events) else None

@@ -10,7 +10,7 @@ from trimtab.wire.streams.drafts import join
 __all__ = ["PartialArguments"]
 
 # Only names and indexes lead to one place: `$.a.b[0]['c d']`.
-_STEP = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
+_STEP = re.compile(r"""\.([^.\[\]'"*]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 _ESCAPE = re.compile(r"\\(.)")
 
 # More steps than any arguments have; the walk is a loop, but what it builds has to be read by others.
@@ -56,26 +56,40 @@ class PartialArguments:
         self._path = ""
 
     def _put(self, path: str, value: Json) -> None:
-        if not self._placed(path, value):
-            self.damaged = True
-
-    def _placed(self, path: str, value: Json) -> bool:
-        steps = _steps(path)
-        if not steps or isinstance(steps[0], int):
-            return False
+        """Put a value where its path leads. A path that leads to no one place changes nothing."""
         node: Json = self.value
-        for step, following in zip(steps, [*steps[1:], None], strict=True):
-            if isinstance(step, int) != isinstance(node, list):
-                return False
-            if isinstance(step, int) and step > len(node):
-                return False
-            new: Json = value if following is None else [] if isinstance(following, int) else {}
-            if isinstance(step, int) and step == len(node):
-                node.append(new)
-            elif following is None or (isinstance(step, str) and step not in node):
-                node[step] = new
-            node = node[step]
+        steps = _steps(path)
+        for place, step in enumerate(steps):
+            there = _has(node, step)
+            if there and place < len(steps) - 1:
+                node = node[step]
+                continue
+            if there is not None and _set(node, step, steps[place + 1 :], value):
+                return
+            break
+        self.damaged = True
+
+
+def _has(node: Json, step: str | int) -> bool | None:
+    """Whether a step leads to something; None: it never could."""
+    if isinstance(step, str):
+        return step in node if isinstance(node, dict) else None
+    return step < len(node) if isinstance(node, list) and step <= len(node) else None
+
+
+def _set(node: Json, step: str | int, rest: list[str | int], value: Json) -> bool:
+    """Make what the rest of a path leads through, with the value at its end."""
+    if any(isinstance(one, int) and one > 0 for one in rest):
+        return False
+    for one in reversed(rest):
+        value = {one: value} if isinstance(one, str) else [value]
+    if isinstance(node, list) and step == len(node):
+        node.append(value)
         return True
+    if _has(node, step) and isinstance(node[step], dict | list):
+        return False  # what has parts already is no single value
+    node[step] = value
+    return True
 
 
 def _steps(path: str) -> list[str | int]:
