@@ -79,6 +79,7 @@ def _result(result: Json, path: Path) -> ResultSite:
         shown = content if all(a is b for a, b in zip(content, shown, strict=True)) else shown
     return ResultSite(
         path=where,
+        place=(*path, "content"),
         call_id=text(result, "toolUseId"),
         name="",
         value=shown,

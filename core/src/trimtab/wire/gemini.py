@@ -70,10 +70,11 @@ def _result(result: Json, path: Path) -> ResultSite:
     value = response if key is None else response[key]
     return ResultSite(
         path=(*path, "response") if key is None else (*path, "response", key),
+        place=(*path, "response"),
         call_id=text(result, "id"),
         name=text(result, "name"),
         value=value,
-        is_error=isinstance(response, dict) and bool(response.get("error")) and "output" not in response,
+        is_error=key == "error" or (key is None and bool(member(response, "error"))),
         wrap=_as_object if key is None else same,
     )
 

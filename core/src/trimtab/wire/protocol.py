@@ -51,7 +51,7 @@ class Wire:
         if not values:
             return request
         sites = (one for one in self.sites(request) if isinstance(one, ResultSite) and not one.hidden)
-        known = {to_pointer(one.path): one for one in sites}
+        known = {one.key: one for one in sites}
         changes: dict[Path, Json] = {}
         for key, new in values.items():
             if key not in known:
@@ -124,7 +124,7 @@ def _result(one: Paired) -> ToolResult:
     result, call = one.result, one.call
     message = call.message if call is not None else one.message
     return ToolResult(
-        key=to_pointer(result.path),
+        key=result.key,
         call_id=result.call_id,
         name=result.name or (call.name if call is not None else ""),
         value=result.value,

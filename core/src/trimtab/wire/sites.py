@@ -71,6 +71,7 @@ class CallSite:
 class ResultSite:
     """A result in the history. `path` leads to its value; `wrap` makes of a new value what is put there.
 
+    `place`: where its key points, when `path` depends on the value: a new one may stand elsewhere in the same member.
     `call`: the path of the arguments of the call that it answers, where the wire has both in one block. `hidden`: it
     counts for the pairing only.
     """
@@ -83,6 +84,12 @@ class ResultSite:
     wrap: Callable[[Json], Json] = same
     call: Path | None = None
     hidden: bool = False
+    place: Path | None = None
+
+    @property
+    def key(self) -> str:
+        """Its key for callers, which a new value does not change."""
+        return to_pointer(self.path if self.place is None else self.place)
 
 
 Site: TypeAlias = CallSite | ResultSite
@@ -194,7 +201,7 @@ def faults(results: Sequence[Paired], left: Iterable[CallSite]) -> list[Fault]:
     """A fault for each result without its call and each call without its result."""
     found = [
         Fault(
-            key=to_pointer(one.result.path),
+            key=one.result.key,
             kind="result-without-call",
             call_id=one.result.call_id,
             name=one.result.name,

@@ -33,7 +33,7 @@ class ToolResult:
     """What a tool returned, where it stands in a request.
 
     Attributes:
-        key: JSON Pointer of the value in the request. The only name of a result: call ids repeat or are missing.
+        key: JSON Pointer of the member that holds the value. The only name of a result: call ids repeat or are missing.
         call_id: as the wire carried it; "" where there is none.
         name: the tool's, from the result itself or from the call that it answers; "" where neither says.
         value: what the tool returned: a string, a JSON value, or the wire's list of content blocks.
