@@ -119,7 +119,7 @@ def test_ctrl_c_ends_quietly_with_130(trimtab: Any, monkeypatch: pytest.MonkeyPa
     def interrupted(name: str) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trimtab.cli.inputs._read_bytes", interrupted)
+    monkeypatch.setattr("trimtab.cli.inputs.read_bytes", interrupted)
     done = trimtab("trim", "-")
     assert (done.code, done.out, done.err) == (130, b"", "")
 
@@ -130,7 +130,7 @@ def test_a_fault_of_ours_is_told_as_one(trimtab: Any, monkeypatch: pytest.Monkey
     def broken(name: str) -> bytes:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("trimtab.cli.inputs._read_bytes", broken)
+    monkeypatch.setattr("trimtab.cli.inputs.read_bytes", broken)
     done = trimtab("trim", "-")
     assert done.code == 1
     assert done.err == "trimtab: ZeroDivisionError: by zero: this is a fault of trimtab's; run it again with --debug\n"

@@ -189,16 +189,22 @@ class Host:
         return await self._arun(trim_batch_steps(self._engine, calls, budget, owner))
 
     def trim_request(
-        self, request: Json, protocol: str | WireProtocol | None = None, *, owner: Owner | None = None
+        self,
+        request: Json,
+        protocol: str | WireProtocol | None = None,
+        *,
+        budget: Budget | None = None,
+        owner: Owner | None = None,
     ) -> TrimmedRequest:
         """Trim every tool result of a provider request, and touch nothing else.
 
-        The results that answer one assistant message share the budget's `batch`; those of the read-back tools are
-        exempt. A result that was sent before, in this host's life, is sent with the same bytes again.
+        What answers one assistant message shares the budget's `batch`; read-back tools are exempt. A result that this
+        host sent before is sent with the same bytes again.
 
         Args:
             request: the body as JSON data, or its list of messages; it is not changed.
             protocol: a name of `host.protocols`, or a protocol; None: the one that the request looks like.
+            budget: None: the policy's for each tool.
             owner: who holds the texts.
 
         Raises:
@@ -206,13 +212,18 @@ class Host:
             UnsupportedOutput: a result is not JSON (unless the policy passes such ones whole).
             PluginError: a plugin's protocol raised.
         """
-        return self._run(trim_request_steps(self._engine, request, protocol, owner))
+        return self._run(trim_request_steps(self._engine, request, protocol, owner, budget))
 
     async def atrim_request(
-        self, request: Json, protocol: str | WireProtocol | None = None, *, owner: Owner | None = None
+        self,
+        request: Json,
+        protocol: str | WireProtocol | None = None,
+        *,
+        budget: Budget | None = None,
+        owner: Owner | None = None,
     ) -> TrimmedRequest:
         """As `trim_request`."""
-        return await self._arun(trim_request_steps(self._engine, request, protocol, owner))
+        return await self._arun(trim_request_steps(self._engine, request, protocol, owner, budget))
 
     def explain(self, trimmed: Trimmed) -> dict[str, Any]:
         """What was kept of an output and why: codec, focus, budget, cap, and for each bulk text what became of it."""

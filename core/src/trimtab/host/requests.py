@@ -8,6 +8,7 @@ from typing import TypeVar
 from attrs import field, frozen
 
 from trimtab._json import decode
+from trimtab.budget import Budget
 from trimtab.errors import CallerError, PluginError, UnsupportedOutput
 from trimtab.host.engine import Engine, fingerprint, holder
 from trimtab.host.steps import Steps
@@ -40,7 +41,11 @@ class TrimmedRequest:
 
 
 def trim_request_steps(
-    engine: Engine, request: Json, protocol: str | WireProtocol | None, owner: Owner | None
+    engine: Engine,
+    request: Json,
+    protocol: str | WireProtocol | None,
+    owner: Owner | None,
+    budget: Budget | None = None,
 ) -> Steps[TrimmedRequest]:
     """Trim the results of a request, batch by batch; a batch is what answers one assistant message."""
     held_by = holder(owner)
@@ -54,7 +59,7 @@ def trim_request_steps(
     with span("trimtab.trim_request", {"trimtab.outputs": len(results), "trimtab.protocol": wire.name}):
         for indexes in batches.values():
             batch = [results[index] for index in indexes]
-            done = yield from _batch_steps(engine, batch, calls, held_by)
+            done = yield from _batch_steps(engine, batch, calls, held_by, budget)
             trimmed.update(zip(indexes, done, strict=True))
     values = {results[index].key: one.value for index, one in trimmed.items() if one.changed}
     return TrimmedRequest(
@@ -88,16 +93,16 @@ def _asked(wire: WireProtocol, ask: Callable[[Json], T], request: Json) -> T:
 
 
 def _batch_steps(
-    engine: Engine, batch: Sequence[ToolResult], calls: dict[str, RawCall], owner: str
+    engine: Engine, batch: Sequence[ToolResult], calls: dict[str, RawCall], owner: str, budget: Budget | None
 ) -> Steps[list[Trimmed]]:
     """Trim what answers one message. Each result keeps the share of its batch that it was first sent with."""
     outputs = [_call(one, calls) for one in batch]
-    if engine.policy.batch is None:
-        done: list[Trimmed] = yield from trim_batch_steps(engine, outputs, None, owner)
+    if (budget or engine.policy.budget()).batch is None:
+        done: list[Trimmed] = yield from trim_batch_steps(engine, outputs, budget, owner)
         return done
     keys = [_identity(one, owner) for one in batch]
     settled = {index: engine.first_share(key) for index, key in enumerate(keys) if key and engine.was_sent(key)}
-    done = yield from trim_batch_steps(engine, outputs, None, owner, settled=settled)
+    done = yield from trim_batch_steps(engine, outputs, budget, owner, settled=settled)
     for key, one in zip(keys, done, strict=True):
         if key:
             engine.sent(key, one.share)
