@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping, Set
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import field, frozen
@@ -169,7 +169,7 @@ class WireProtocol(Protocol):
         ...
 
 
-def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: Iterable[str] = ()) -> str:
+def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: Container[str] = ()) -> str:
     """The id of a call that came without one: the same for the same call in the same place, never random.
 
     Args:
@@ -180,7 +180,7 @@ def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: It
     """
     digest = blob_id(f"{name}\0{raw_args}")[:_ID_DIGITS]
     made = f"call_{position}_{digest}"
-    used = set(taken)
+    used = taken if isinstance(taken, Set) else set(taken)
     while made in used:
         made += "x"
     return made
