@@ -155,6 +155,14 @@ SEARCH_BLOCK = {
             [("read", {"a": 1}, False)],
         ),
         ("parsed", {"name": "read", "args": {"a": 1}}, [("read", {"a": 1}, True)]),
+        (
+            "parsed",  # a framework's message that also keeps the provider's blocks
+            {
+                "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {}}],
+                "tool_calls": [{"name": "read", "args": {}, "id": "a"}],
+            },
+            [("read", {}, True)],
+        ),
         ("parsed", SimpleNamespace(tool_name="read", args={"a": 1}, part_kind="tool-call"), [("read", {"a": 1}, True)]),
         (
             "parsed",

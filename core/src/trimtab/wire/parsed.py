@@ -55,17 +55,16 @@ def _in_message(message: Json, path: Path) -> Iterator[Site]:
     if _is_result(message):
         yield _result(message, path)
         return
+    listed = [(name, *found) for name in _LISTS for found in blocks(message, name) if is_object(found[1])]
     for name in ("content", "parts"):
         for place, block in blocks(message, name):
             there = (*path, name, place)
-            if _kind(block) in _CALL_KINDS:
+            if _kind(block) in _CALL_KINDS and not listed:  # else the provider's own blocks, the same calls once more
                 yield _call(block, there, path)
             elif _is_result(block):
                 yield _result(block, there)
-    for name in _LISTS:
-        for place, call in blocks(message, name):
-            if is_object(call):
-                yield _call(call, (*path, name, place), path)
+    for name, place, call in listed:
+        yield _call(call, (*path, name, place), path)
     if _kind(message) in _CALL_KINDS or _is_bare_call(message):
         yield _call(message, path, path)
 
@@ -139,7 +138,8 @@ def read_call(call: Json) -> RawCall:
 def _calls(response: Json) -> Iterator[RawCall]:
     if isinstance(response, list | tuple):
         for one in response:
-            yield from _calls(one)
+            if not isinstance(one, list | tuple):
+                yield from _calls(one)
         return
     cut = is_cut(first(response, "stopReason", "stop_reason", "finish_reason", "finishReason")[1])
     if any(has(response, name) for name in ("messages", "history", "new_messages")):
