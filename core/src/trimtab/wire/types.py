@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Set
+from collections.abc import Container, Mapping
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import field, frozen
@@ -180,7 +180,6 @@ def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: Co
     """
     digest = blob_id(f"{name}\0{raw_args}")[:_ID_DIGITS]
     made = f"call_{position}_{digest}"
-    used = taken if isinstance(taken, Set) else set(taken)
-    while made in used:
+    while made in taken:
         made += "x"
     return made
