@@ -15,8 +15,7 @@ _LISTS: Final = ("toolcalls", "tooluses", "calls", "functioncalls")
 _NAMES: Final = ("name", "toolname", "tool", "action", "recipientname", "function")
 # A sole key that says that what is under it is no call.
 _DECOYS: Final = frozenset(
-    "example examples meta metadata schema properties default expected previous last history error result results "
-    "output response context note notes comment comments".split()
+    ["example", "examples", "meta", "metadata", "schema", "properties", "default", "expected", "previous", "last", "history", "error", "result", "results", "output", "response", "context", "note", "notes", "comment", "comments"]
 )
 
 

@@ -9,7 +9,8 @@ from attrs import field, frozen
 
 from trimtab.compress.names import KNOWN, SPACES, names_compress, plain
 from trimtab.lenient import repairs as names
-from trimtab.lenient.tree import Cut, Document, put_cut, read
+from trimtab.lenient.document import Cut, Document, put_cut
+from trimtab.lenient.tree import read
 from trimtab.types import Json
 
 __all__ = ["Text", "begins_inside", "documents", "read_one"]
@@ -161,7 +162,7 @@ class _Search:
         if not prose and self._is_call(document):
             self._note_around(start)
             self.found.append(document)
-        self.cut = self.cut or not document.finished and (not prose or not start)
+        self.cut = self.cut or (not document.finished and (not prose or not start))
         self.last = document.end
         return document.end
 

@@ -10,7 +10,7 @@ from trimtab.compress.found import Found
 from trimtab.compress.lines import LineEntry, line_entry
 from trimtab.compress.names import SPACES
 from trimtab.compress.results import CompressRange
-from trimtab.lenient.tree import Cut
+from trimtab.lenient.document import Cut
 from trimtab.types import Json
 
 __all__ = ["is_promising", "read_elements"]
@@ -50,7 +50,7 @@ def read_elements(
         if header is not None:
             _close(header, found)
             header = None
-        if isinstance(item, Cut) or id(item) in left_open and not isinstance(item, list):
+        if isinstance(item, Cut) or (id(item) in left_open and not isinstance(item, list)):
             header = None
         elif isinstance(item, dict):
             _object(item, found, open_value)

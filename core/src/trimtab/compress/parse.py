@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab._json import decode_strict
+from trimtab._json import decode_or_none
 from trimtab.compress.reading import Reading
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
 from trimtab.types import Json
@@ -38,15 +38,13 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
     if text is None:
         reading.root(raw)
     else:
-        try:
-            value = decode_strict(text)
-        except ValueError:
-            reading.damaged(text)
+        value = decode_or_none(text)
+        if value is not None:
+            reading.root(value)
+        elif text.strip(" \t\r\n") == "null":
+            reading.fail("not-object")
         else:
-            if value is None:
-                reading.fail("not-object")
-            else:
-                reading.root(value)
+            reading.damaged(text)
     return _parsed(reading, text)
 
 

@@ -14,9 +14,9 @@ from trimtab.compress.found import Found
 from trimtab.compress.lines import blocks, is_header, line_entry
 from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field
 from trimtab.compress.results import CompressRange
+from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.strings import text_of
-from trimtab.lenient.tree import Cut, Document
 from trimtab.types import Json
 
 __all__ = ["Reading"]
@@ -25,6 +25,7 @@ _TEXTS: Final = 5  # texts in texts that are opened: three levels of strings, an
 _LEVELS: Final = 6  # envelopes and wrappers around the arguments
 _QUOTES: Final = "\"'“‘`"
 _ESCAPED: Final = re.compile("[\\[{ \\t\\r\\n]*+\\\\+\"")
+_HEADER_STARTS: Final = frozenset("mMbB")
 _LINES: Final = "line-form"
 _NONE: Final[frozenset[int]] = frozenset()
 
@@ -68,7 +69,7 @@ class Reading(Found):
             return
         before = self.count()
         whole = not isinstance(text, Cut)
-        if is_header(body):
+        if body[0] in _HEADER_STARTS and is_header(body):
             self._lines(body, whole)
         if self.count() == before:
             self._documents(body, level, slot)
@@ -155,6 +156,10 @@ class Reading(Found):
 
     def _object(self, value: dict[str, Json], left_open: frozenset[int], level: int, slot: bool) -> Json:
         """Take the entries of an object; or give what it is only a wrapper of."""
+        content = value.get("content")
+        if type(content) is list and content:
+            self._content(value, content, left_open, level)
+            return None
         calls = calls_in(value)
         if calls is not None and level < _TEXTS:
             for call in calls:
@@ -195,9 +200,11 @@ class Reading(Found):
 
     def _content(self, value: dict[str, Json], content: Json, left_open: frozenset[int], level: int) -> None:
         """The place for entries, and the topic and size beside it."""
-        topic = field(value, TOPIC)
         outer = self.defaults
-        self.defaults = (None if isinstance(topic, Cut) else topic_of(topic), max_chars_of(field(value, MAX_CHARS)))
+        if len(value) > 1:
+            topic = field(value, TOPIC)
+            most = max_chars_of(field(value, MAX_CHARS))
+            self.defaults = (None if isinstance(topic, Cut) else topic_of(topic), most)
         if (content is None or content == []) and range_or_reason(value, (None, None), None).__class__ is CompressRange:
             self.defaults = outer
             self._flat(value, left_open)

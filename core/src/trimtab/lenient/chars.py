@@ -86,7 +86,7 @@ ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*+")
 KEY_AHEAD: Final = re.compile(
     r"(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|[“”„]([^”“\n]{1,64})[”“]|[‘’‚]([^’‘\n]{1,64})[’‘]"
     r"|`([^`\n]{1,64})`|＂([^＂\n]{1,64})＂|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
-    + f"{_ANY}(?:=>|[:=：])" + _ANY
+     f"{_ANY}(?:=>|[:=：])" + _ANY
 )
 VALUE_LITERAL: Final = re.compile(
     r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+)(?![A-Za-z0-9_])"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab._json import decode_strict
+from trimtab._json import decode_or_none
 from trimtab.lenient.chars import PADDING_CHARS
+from trimtab.lenient.document import put_cut
 from trimtab.lenient.repairs import FENCE, PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.strings import text_of
-from trimtab.lenient.tree import put_cut, read
+from trimtab.lenient.tree import read
 from trimtab.types import Json
 
 __all__ = ["loads"]
@@ -28,10 +29,9 @@ def loads(text: str) -> tuple[Json, tuple[str, ...]]:
     reads the events of `Tokenizer` instead. Text around the document is left out. No text raises; one with no JSON in
     it gives a string or None.
     """
-    try:
-        return decode_strict(text), ()
-    except ValueError:
-        pass
+    value = decode_or_none(text)
+    if value is not None or text.strip(" \t\r\n") == "null":
+        return value, ()
     repairs: dict[str, None] = {}
     body = text.strip(PADDING_CHARS)
     if body != text.strip("\t\n\r "):

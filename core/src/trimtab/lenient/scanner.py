@@ -41,21 +41,9 @@ _PLAIN: Final = frozenset(["", ",", ", ", " ", "\n", ",\n"])
 class Scanner(QuotedText):
     """One document. `known`: names of keys, lower case without separators, that are keys wherever they may be."""
 
-    def __init__(self, *, known: frozenset[str] = frozenset()) -> None:
-        super().__init__(known=known)
-        self._steps: tuple[Callable[[], bool], ...] = (
-            self._at_root,
-            self._at_key,
-            self._at_value,
-            self._at_item,
-            self._in_string,
-            self._in_comment,
-            self._never,
-        )
-
     def step(self) -> bool:
         """Read one thing. False: it needs more text than there is, or the document has ended."""
-        return self._steps[self._state]()
+        return _STEPS[self._state](self)
 
     def _never(self) -> bool:
         return False
@@ -304,3 +292,14 @@ class Scanner(QuotedText):
             self.on_close(self.pos, False)
         self._state = self.DONE
         return True
+
+
+_STEPS: Final[tuple[Callable[[Scanner], bool], ...]] = (
+    Scanner._at_root,
+    Scanner._at_key,
+    Scanner._at_value,
+    Scanner._at_item,
+    Scanner._in_string,
+    Scanner._in_comment,
+    Scanner._never,
+)

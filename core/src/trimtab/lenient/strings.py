@@ -59,6 +59,6 @@ def _unescaped(source: str, quote: str, repairs: dict[str, None]) -> str:
         return known
 
     text = _ESCAPE.sub(one, source)
-    if bad or text.endswith("\\") and len(source) - len(source.rstrip("\\")) & 1:
+    if bad or (text.endswith("\\") and len(source) - len(source.rstrip("\\")) & 1):
         repairs[BAD_ESCAPE] = None
     return text

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from typing import Final
 
 from trimtab._json import decode_strict
 from trimtab.lenient.chars import ENTRY_RUN, MEMBER
+from trimtab.lenient.document import Document
+from trimtab.lenient.quick import read_quickly
 from trimtab.lenient.repairs import BARE_KEY, QUOTES
 from trimtab.lenient.scanner import Scanner
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
-__all__ = ["Cut", "Document", "put_cut", "read"]
+__all__ = ["read", "read_slowly"]
 
 
-@frozen(kw_only=True)
-class Document:
-    """One document of a text.
-
-    `start`, `end`: its place in the text, 0-based, half open. `finished`: the text did not end inside it; where it did,
-    `open` are the containers, from the outermost, that were open then, and the values in them are those before the
-    end: of a string that the text ended inside `cut` is what stands there, and it is part of no container;
-    `last_key` is the key before it, where the innermost container is an object.
-    """
-
-    value: Json
-    start: int
-    end: int
-    finished: bool
-    open: tuple[Json, ...]
-    cut: str | None
-    last_key: str
-    repairs: tuple[str, ...]
+_BRACKETS: Final = frozenset("{[")
 
 
 class _Tree(Scanner):
@@ -132,23 +117,17 @@ class _Tree(Scanner):
         return True
 
 
-class Cut(str):
-    """A string that the text ended inside."""
-
-    __slots__ = ()
-
-
-def put_cut(document: Document, text: str) -> None:
-    """Put the string that the text ended inside where it stood in the document's value."""
-    container = document.open[-1]
-    if isinstance(container, list):
-        container.append(text)
-    else:
-        container[document.last_key] = text
-
-
 def read(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
     """Read the document that begins at index `start` of a text, behind white space."""
+    if text[start : start + 1] in _BRACKETS:
+        quick = read_quickly(text, start)
+        if quick is not None:
+            return quick
+    return read_slowly(text, start, known=known)
+
+
+def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
+    """As `read`, with the scanner alone."""
     tree = _Tree(known)
     tree.text = text
     tree.pos = start
