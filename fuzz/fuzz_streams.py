@@ -16,7 +16,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["trimtab.wire.streams"]):
-    from trimtab.testing.streams import read_pieces
+    from trimtab.testing.streams import read_pieces, server_sent
     from trimtab.wire.streams.aisdk import AiSdkStream
     from trimtab.wire.streams.anthropic import AnthropicStream
     from trimtab.wire.streams.bedrock import BedrockStream
@@ -38,17 +38,44 @@ READERS: tuple[Callable[[], Stream], ...] = (
 
 # One small stream of each protocol, from which the search begins.
 SEEDS = (
-    b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\\"a\\""}}]}}]}\n\n'
-    b'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
-    b'event: content_block_start\r\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}\r\n\r\n'
-    b'data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}\n\ndata: {"type":"message_stop"}\n\n',
-    b'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"i","call_id":"a","name":"f"}}\n\n'
-    b'data: {"type":"response.function_call_arguments.delta","item_id":"i","delta":"{}"}\n\ndata: {"type":"response.completed","response":{"output":[]}}\n\n',
-    b'[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","partialArgs":[{"jsonPath":"$.a[0]","stringValue":"x"}],"willContinue":true}}]}}]}\n,\n'
-    b'{"candidates":[{"finishReason":"STOP"}]}]',
-    b'{"contentBlockStart":{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a","name":"f"}}}}\n{"messageStop":{"stopReason":"tool_use"}}\n',
+    server_sent(
+        [
+            '{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}',
+            '{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]},"finish_reason":"stop"}]}',
+            "[DONE]",
+        ]
+    ),
+    server_sent(
+        [
+            '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f"}}',
+            '{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}',
+            '{"type":"message_stop"}',
+        ],
+        "\r\n",
+    ),
+    server_sent(
+        [
+            '{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"i","name":"f"}}',
+            '{"type":"response.function_call_arguments.delta","item_id":"i","delta":"{}"}',
+            '{"type":"response.completed","response":{"output":[]}}',
+        ]
+    ),
+    b"".join(
+        [
+            b'[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}]}}]}\n,\n',
+            b'{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true,',
+            b'"partialArgs":[{"jsonPath":"$.a[0]","stringValue":"x"}]}}]},"finishReason":"STOP"}]}]',
+        ]
+    ),
+    b"\n".join(
+        [
+            b'{"contentBlockStart":{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"a","name":"f"}}}}',
+            b'{"contentBlockDelta":{"delta":{"toolUse":{"input":"{}"}}}}',
+            b'{"messageStop":{"stopReason":"tool_use"}}',
+        ]
+    ),
     b'b:{"toolCallId":"a","toolName":"f"}\nc:{"toolCallId":"a","argsTextDelta":"{}"}\nd:{"finishReason":"stop"}\n',
-    b'data: {"type":"tool-input-start","toolCallId":"a","toolName":"f"}\n\ndata: {"type":"finish"}\n\n',
+    server_sent(['{"type":"tool-input-start","toolCallId":"a","toolName":"f"}', '{"type":"finish"}']),
     b"\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xeb\x7d\x98\xc8\xff",
 )
 

@@ -99,10 +99,15 @@ def test_an_array_in_pieces_gives_its_elements(values: list[dict[str, object]], 
     text = json.dumps(values, ensure_ascii=data.draw(st.booleans()), indent=indent)
     size = data.draw(st.integers(1, len(text)))
     reader = ObjectReader()
-    found = [one for at in range(0, len(text), size) for one in reader.feed(text[at : at + size])]
-    assert [json.loads(one) for one in found] == values
+    for at in range(0, len(text), size):
+        reader.feed(text[at : at + size])
+    assert reader.close() == values
     assert reader.ended
     assert not reader.damaged
+    lines = ObjectReader()
+    lines.feed("".join(f"{json.dumps(one, indent=indent)}\n" for one in values))
+    assert lines.close() == values
+    assert not lines.damaged
 
 
 def frame(headers: dict[str, str], payload: bytes) -> bytes:

@@ -47,7 +47,7 @@ class BedrockStream(BlockReader):
         except (ValueError, RecursionError):
             self._failed = True
             return
-        self._event("", {kind: payload})
+        self._part(kind, payload)
 
     def _event(self, name: str, event: dict[str, Json]) -> None:
         for kind, body in event.items():
@@ -55,16 +55,16 @@ class BedrockStream(BlockReader):
 
     def _part(self, kind: str, body: Json) -> None:
         match kind:
+            case "contentBlockDelta":
+                delta = member(body, "delta")
+                tool = member(delta, "toolUse")
+                if tool is not None:
+                    self._add(body.get("contentBlockIndex"), member(tool, "input"))
+                elif text := string(member(delta, "text")):
+                    self._texts.append(text)
             case "contentBlockStart":
                 draft = self._start(member(body, "contentBlockIndex"), member(body, "start", "toolUse"))
                 draft.offer(member(body, "start", "toolUse", "input"))
-            case "contentBlockDelta":
-                index = member(body, "contentBlockIndex")
-                piece = member(body, "delta", "toolUse", "input")
-                if piece is not None:
-                    self._add(index, piece)
-                elif text := string(member(body, "delta", "text")):
-                    self._texts.append(text)
             case "contentBlockStop":
                 self._stop_block(member(body, "contentBlockIndex"))
             case "messageStop":

@@ -36,7 +36,8 @@ class _Choice:
         row: list[Draft] = []
         for place, entry in enumerate(entries):
             # `custom` tools have free text; a looser server has name and arguments beside the id.
-            inner = next((part for key in ("function", "custom") if isinstance(part := entry.get(key), dict)), entry)
+            inner = entry.get("function") or entry.get("custom")
+            inner = inner if isinstance(inner, dict) else entry
             name = string(inner.get("name"))
             arguments = inner.get("arguments")
             if arguments is None:
@@ -140,7 +141,10 @@ class ChatStream(StreamReader):
         # The chunk with the usage has no choices.
         for place, found in enumerate(objects(event.get("choices"))):
             index = number(found.get("index"))
-            choice = self._choices.setdefault(place if index is None else index, _Choice())
+            index = place if index is None else index
+            choice = self._choices.get(index)
+            if choice is None:
+                choice = self._choices[index] = _Choice()
             delta = found.get("delta")
             if not isinstance(delta, dict):
                 # A server that does not stream sends the whole message; one that does may send it again at the end.

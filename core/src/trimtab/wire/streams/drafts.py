@@ -31,9 +31,9 @@ def string(value: Json) -> str:
 
 def number(value: Json) -> int | None:
     """An index; None for anything that is none."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if type(value) is int:
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def member(value: Json, *keys: str) -> Json:
@@ -47,9 +47,9 @@ def member(value: Json, *keys: str) -> Json:
 
 def objects(value: Json) -> list[dict[str, Json]]:
     """The objects of a list; an object alone, as some gateways send it, is a list of one."""
-    if isinstance(value, dict):
-        return [value]
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, dict)]
+    return [value] if isinstance(value, dict) else []
 
 
 def join(pieces: Iterable[str]) -> str:
@@ -78,7 +78,7 @@ class Draft:
         self._texts: list[str] = []
         self._value: RawArgs = None
         self._offered: RawArgs = ""
-        self._scanner = BracketScanner(strict=False)
+        self._scanner: BracketScanner | None = None
         self._scanned = 0
 
     @property
@@ -91,12 +91,13 @@ class Draft:
         """Whether the arguments have begun and their object has not ended. Each char is looked at once."""
         if self._value is not None:
             return False
+        scanner = self._scanner = self._scanner or BracketScanner()
         for piece in self._texts[self._scanned :]:
             at = 0
             while 0 <= at < len(piece):
-                at = self._scanner.feed(piece, at)
+                at = scanner.feed(piece, at)
         self._scanned = len(self._texts)
-        return self._scanner.open
+        return scanner.open
 
     def add(self, arguments: RawArgs) -> None:
         """The next piece of text; or a whole value, where a gateway sends one."""
@@ -116,7 +117,7 @@ class Draft:
         if isinstance(arguments, str) and arguments:
             self._texts = [arguments]
             self._value = None
-            self._scanner, self._scanned = BracketScanner(strict=False), 0
+            self._scanner, self._scanned = None, 0
         elif is_container(arguments):
             self._value = arguments
 
@@ -187,7 +188,11 @@ class StreamReader:
         return not (self._failed or self._source.damaged)
 
     def feed(self, data: bytes | str | Mapping[str, Json]) -> None:
-        """Take what came: bytes or text cut anywhere, or one event that is decoded already."""
+        """Take what came: bytes or text cut anywhere, or one event that is decoded already.
+
+        Raises:
+            CallerError: it is neither bytes, text nor an object.
+        """
         for name, event in self._source.feed(data):
             self._any(name, event)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from zlib import crc32
 
 from attrs import field, frozen
@@ -15,11 +17,9 @@ from attrs import field, frozen
 __all__ = ["Frame", "FrameReader"]
 
 _PRELUDE = struct.Struct(">III")
-_CRC = struct.Struct(">I")
-_LEAST = _PRELUDE.size + _CRC.size
-# "The maximum size of the payload is 24 megabytes", "of the headers 128 kilobytes": a length above is no length.
+_LEAST = _PRELUDE.size + 4
+# Payloads go up to 24 megabytes, headers to 128 kilobytes: a length above is no length.
 _MOST = 24 * 2**20 + 128 * 2**10 + _LEAST
-_HEADERS_MOST = 128 * 2**10
 
 # Sizes of the header values that have a fixed one, by type: true, false, byte, short, integer, long, timestamp, uuid.
 _FIXED = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
@@ -44,6 +44,7 @@ class FrameReader:
     def __init__(self) -> None:
         self.damaged = False
         self._buffer = bytearray()
+        self._needed = _PRELUDE.size  # bytes that must be there before looking again is of use
 
     @property
     def waiting(self) -> bool:
@@ -52,39 +53,42 @@ class FrameReader:
 
     def feed(self, data: bytes) -> list[Frame]:
         """The frames that end in this piece."""
-        buffer = self._buffer
-        buffer += data
+        self._buffer += data
+        if len(self._buffer) < self._needed:
+            return []
+        data = bytes(self._buffer)
         frames: list[Frame] = []
-        at = 0
-        while len(buffer) - at >= _PRELUDE.size:
-            total, headers, crc = _PRELUDE.unpack_from(buffer, at)
-            if not (_LEAST <= total <= _MOST and headers <= min(total - _LEAST, _HEADERS_MOST)) or (
-                crc32(buffer[at : at + 8]) != crc
-            ):
+        at, end, self._needed = 0, len(data), _PRELUDE.size
+        while end - at >= _PRELUDE.size:
+            total, headers, crc = _PRELUDE.unpack_from(data, at)
+            if not _LEAST <= total <= _MOST or headers > total - _LEAST or crc32(data[at : at + 8]) != crc:
                 self.damaged = True
                 at += 1
                 continue
-            if len(buffer) - at < total:
+            if end - at < total:
+                self._needed = total
                 break
-            frame = self._frame(bytes(buffer[at : at + total]), headers)
+            frame = _frame(data[at : at + total], headers)
             if frame is None:
                 self.damaged = True
             else:
                 frames.append(frame)
             at += total
-        del buffer[:at]
+        self._buffer = bytearray(data[at:])
         return frames
 
-    def _frame(self, data: bytes, length: int) -> Frame | None:
-        end = len(data) - _CRC.size
-        if crc32(data[:end]) != _CRC.unpack_from(data, end)[0]:
-            return None
-        body = _PRELUDE.size + length
-        headers = _headers(data[_PRELUDE.size : body])
-        return None if headers is None else Frame(headers=headers, payload=data[body:end])
+
+def _frame(data: bytes, length: int) -> Frame | None:
+    """The message in these bytes; None: its checksum is wrong, or its headers cannot be read."""
+    if crc32(data[:-4]) != int.from_bytes(data[-4:], "big"):
+        return None
+    body = _PRELUDE.size + length
+    headers = _headers(data[_PRELUDE.size : body])
+    return None if headers is None else Frame(headers=headers, payload=data[body:-4])
 
 
-def _headers(data: bytes) -> dict[str, str] | None:
+@lru_cache(maxsize=64)  # a stream has a handful of kinds of frames, each with the same headers
+def _headers(data: bytes) -> Mapping[str, str] | None:
     """The string headers; None: they cannot be read."""
     headers: dict[str, str] = {}
     at = 0
@@ -106,4 +110,4 @@ def _headers(data: bytes) -> dict[str, str] | None:
         else:
             return None
         at += size
-    return headers if at == len(data) else None
+    return MappingProxyType(headers) if at == len(data) else None

@@ -30,9 +30,9 @@ class _Candidate:
     def call(self, found: dict[str, Json]) -> None:
         """A part with a call, or with a piece of one."""
         call_id, name = string(found.get("id")), string(found.get("name"))
-        pieces = objects(_either(found, "partialArgs", "partial_args"))
+        pieces = objects(found.get("partialArgs") or found.get("partial_args"))
         arguments = found.get("args")
-        goes_on = bool(_either(found, "willContinue", "will_continue"))
+        goes_on = bool(found.get("willContinue") or found.get("will_continue"))
         draft = self._draft(call_id, name)
         draft.name = draft.name or name
         if arguments is not None:
@@ -89,15 +89,22 @@ class GeminiStream(StreamReader):
             event = inner  # Code Assist wraps each chunk
         for place, found in enumerate(objects(event.get("candidates"))):
             index = number(found.get("index"))
-            candidate = self._candidates.setdefault(place if index is None else index, _Candidate())
-            for part in objects(member(found, "content", "parts")):
-                if isinstance(call := _either(part, "functionCall", "function_call"), dict):
-                    candidate.call(call)
-                elif not part.get("thought") and (text := string(part.get("text"))):
-                    candidate.texts.append(text)
-            if reason := _either(found, "finishReason", "finish_reason"):
-                candidate.ended = True
-                candidate.cut = candidate.cut or is_cut(reason)
+            self._candidate(place if index is None else index, found)
+
+    def _candidate(self, index: int, found: dict[str, Json]) -> None:
+        candidate = self._candidates.get(index)
+        if candidate is None:
+            candidate = self._candidates[index] = _Candidate()
+        for part in objects(member(found, "content", "parts")):
+            # Names as on the wire, or as Python's SDK spells them.
+            call = part.get("functionCall", part.get("function_call"))
+            if isinstance(call, dict):
+                candidate.call(call)
+            elif not part.get("thought") and (text := string(part.get("text"))):
+                candidate.texts.append(text)
+        if reason := found.get("finishReason") or found.get("finish_reason"):
+            candidate.ended = True
+            candidate.cut = candidate.cut or is_cut(reason)
 
     def _calls(self) -> list[RawCall]:
         calls: list[RawCall] = []
@@ -108,9 +115,3 @@ class GeminiStream(StreamReader):
             drafts = (one for one in candidate.drafts if one.name or one.call_id)
             calls += finish(drafts, complete=complete) + say(candidate.texts, complete=complete)
         return calls
-
-
-def _either(found: dict[str, Json], camel: str, snake: str) -> Json:
-    """A member under its name on the wire, or under the one that Python's SDK gives it."""
-    value = found.get(camel)
-    return found.get(snake) if value is None else value

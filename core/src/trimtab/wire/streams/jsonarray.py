@@ -1,47 +1,72 @@
-"""JSON objects in a text that comes in pieces: the elements of one array, lines of JSON, or one object alone."""
+"""JSON objects in a text: the elements of one array, lines of JSON, or one object alone."""
 
 from __future__ import annotations
 
-from trimtab.wire.streams.scan import BracketScanner
+import re
+from collections.abc import Iterator
+
+from trimtab._json import decode, decode_strict
+from trimtab.types import Json
 
 __all__ = ["ObjectReader"]
 
+# Up to the next bracket outside strings. It stops at a quote only where a string does not end on its line: JSON
+# allows no line end inside a string, so the value was broken off there.
+_TO_BRACKET = re.compile(r'[^"{}\[\]]*+(?:"(?:[^"\\\n]++|\\[^\n])*+"[^"{}\[\]]*+)*+')
+
 
 class ObjectReader:
-    """Finds each outermost object; what stands between them (brackets and commas of an array, line ends) is skipped.
+    """Collects text in pieces of any size, and reads it when it ends.
 
-    `ended`: the array's closing bracket came after the last object. `damaged`: an object was broken off and another
-    followed.
+    `ended`: the array was closed. `damaged`: an object was broken off, or could not be read, and something followed it.
     """
 
     def __init__(self) -> None:
         self.ended = False
         self.damaged = False
-        self._scanner: BracketScanner | None = None
         self._pieces: list[str] = []
 
-    def feed(self, text: str) -> list[str]:
-        """The texts of the objects that end in this piece."""
-        found: list[str] = []
+    def feed(self, text: str) -> None:
+        """Take the next piece."""
+        self._pieces.append(text)
+
+    def close(self) -> list[dict[str, Json]]:
+        """Every outermost object. What stands between them (brackets, commas, line ends) is skipped."""
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        try:
+            value = decode_strict(text)
+        except ValueError:
+            return list(self._objects(text))
+        self.ended = isinstance(value, list)
+        return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+
+    def _objects(self, text: str) -> Iterator[dict[str, Json]]:
+        """The objects of a text that is no one JSON value, found by their brackets."""
         at = 0
-        while at < len(text):
-            if self._scanner is None:
-                begin = text.find("{", at)
-                between = text[at:] if begin < 0 else text[at:begin]
-                self.ended = "]" in between or (self.ended and begin < 0)
-                if begin < 0:
-                    break
-                at = begin
-                self._scanner = BracketScanner(strict=True)
-            end = self._scanner.feed(text, at)
-            if end < 0:
-                self._pieces.append(text[at:])
-                break
-            if self._scanner.broken:
+        while (begin := text.find("{", at)) >= 0:
+            at, whole = _end(text, begin)
+            try:
+                value = decode(text[begin:at]) if whole else None
+            except (ValueError, RecursionError):
+                value = None
+            if isinstance(value, dict):
+                yield value
+            elif whole or at < len(text):
                 self.damaged = True
-            else:
-                found.append("".join([*self._pieces, text[at:end]]))
-            self._pieces.clear()
-            self._scanner = None
-            at = end
-        return found
+        self.ended = "]" in text[at:]
+
+
+def _end(text: str, begin: int) -> tuple[int, bool]:
+    """Where the object that begins here ends, or is broken off; and whether it is whole."""
+    depth, at = 0, begin
+    while (match := _TO_BRACKET.match(text, at)) is not None and (at := match.end()) < len(text):
+        sign = text[at]
+        at += 1
+        if sign == '"':
+            line_end = text.find("\n", at)
+            return (len(text) if line_end < 0 else line_end), False
+        depth += 1 if sign in "{[" else -1
+        if depth == 0:
+            return at, True
+    return len(text), False

@@ -1,4 +1,4 @@
-"""Where a JSON value ends, without decoding it: brackets counted outside strings, text in pieces."""
+"""Whether a JSON value has ended, without decoding it: brackets counted outside strings, text in pieces."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ __all__ = ["BracketScanner"]
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _INSIDE = re.compile(r'["\\]')
-_INSIDE_A_LINE = re.compile(r'["\\\n]')
 
 
 class BracketScanner:
-    """Follows objects and arrays, from the opening bracket on.
+    """Follows objects and arrays, from the opening bracket on. `depth`: brackets that are open."""
 
-    `depth`: brackets that are open. `broken`: with `strict`, a line end stands inside a string, which JSON does not
-    allow: the value was cut off and something else follows.
-    """
-
-    def __init__(self, *, strict: bool) -> None:
+    def __init__(self) -> None:
         self.depth = 0
-        self.broken = False
-        self._inside = _INSIDE_A_LINE if strict else _INSIDE
         self._in_string = False
         self._escaped = False
 
@@ -38,7 +31,7 @@ class BracketScanner:
                 self._escaped = False
                 at += 1
                 continue
-            found = (self._inside if self._in_string else _OUTSIDE).search(text, at)
+            found = (_INSIDE if self._in_string else _OUTSIDE).search(text, at)
             if found is None:
                 return -1
             at = found.end()
@@ -47,14 +40,10 @@ class BracketScanner:
                 self._in_string = not self._in_string
             elif sign == "\\":
                 self._escaped = True
-            elif sign == "\n":
-                self.broken = True
-                return at
             elif sign in "{[":
                 self.depth += 1
             else:
-                self.depth -= 1
-                if self.depth <= 0:
-                    self.depth = 0
+                self.depth = max(self.depth - 1, 0)
+                if self.depth == 0:
                     return at
         return -1

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Mapping
 
 from trimtab._json import decode
+from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire.streams.jsonarray import ObjectReader
 from trimtab.wire.streams.sse import SseReader
@@ -16,13 +17,14 @@ Event = tuple[str, Json]
 """The name that the wire gives an event (`""`: none) and its value: an object, or a string of an older AI SDK."""
 
 _BLANKS = " \t\r\n\ufeff"
+_JSON_BEGINS = ("{", "[", '"')
 
 
 class Source:
-    """Reads bytes, text or decoded events, in any mixture.
+    """Reads bytes, text or decoded events.
 
-    Text that begins with a bracket is read as JSON (an array in pieces, lines, or one object), any other as
-    server-sent events.
+    Text that begins with a bracket is JSON (an array in pieces, lines, or one object) and read when it has ended; any
+    other is server-sent events.
 
     `done`: the wire said that all was sent (`[DONE]`, or the end of the array). `damaged`: something could not be
     read, and something followed it.
@@ -35,12 +37,14 @@ class Source:
         self._text: SseReader | ObjectReader | None = None
 
     def feed(self, data: bytes | str | Mapping[str, Json]) -> list[Event]:
-        """The events that end in this piece."""
+        """The events that end in this piece. Raises CallerError for what is neither bytes, text nor an object."""
         if isinstance(data, str):
             return self._read(data)
-        if isinstance(data, bytes | bytearray | memoryview):
-            return self._read(self._decoded(bytes(data)))
-        return [("", dict(data))] if isinstance(data, Mapping) else []
+        if isinstance(data, Mapping):
+            return [("", dict(data))]
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise CallerError(f"a stream is fed bytes, text or one decoded event as a dict, not {type(data).__name__}")
+        return self._read(self._decoded(bytes(data)))
 
     def close(self) -> list[Event]:
         """The event that the text ended in. One that is cut off is no damage: that the stream is cut, its end says."""
@@ -49,6 +53,10 @@ class Source:
         events = self._read(text) if text else []
         if isinstance(self._text, SseReader):
             events += self._values(self._text.close())
+        elif self._text is not None:
+            events += [("", value) for value in self._text.close()]
+            self.done = self._text.ended
+            damaged = damaged or self._text.damaged
         self.damaged = damaged
         return events
 
@@ -68,10 +76,8 @@ class Source:
             self._text = ObjectReader() if text[0] in "{[" else SseReader()
         if isinstance(self._text, SseReader):
             return self._values(self._text.feed(text))
-        events = self._values([("", found) for found in self._text.feed(text)])
-        self.damaged = self.damaged or self._text.damaged
-        self.done = self._text.ended
-        return events
+        self._text.feed(text)
+        return []
 
     def _values(self, texts: list[tuple[str, str]]) -> list[Event]:
         events: list[Event] = []
@@ -94,6 +100,10 @@ class Source:
             self.done = True
         elif "\n" in text:
             # Lines that should have been events of their own: their sender forgot the empty line between them.
-            events += self._values([(name, line) for line in text.split("\n")])
-        elif text[:1] in ("{", "[", '"'):
+            for line in text.split("\n"):
+                if line.endswith(("}", "]")):
+                    events += self._values([(name, line)])
+                elif line.startswith(_JSON_BEGINS):
+                    self.damaged = True
+        elif text.startswith(_JSON_BEGINS):
             self.damaged = True
