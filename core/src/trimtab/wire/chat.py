@@ -21,7 +21,7 @@ from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.triggers import SERVER_TAGS, TRIGGERS, spoken
 from trimtab.wire.types import RawCall, Stream
 
-__all__ = ["OPENAI_CHAT", "VLLM", "chat_messages"]
+__all__ = ["OPENAI_CHAT", "VLLM"]
 
 # Fields of requests and answers that vLLM and SGLang have and OpenAI refuses or lacks.
 _SERVER_FIELDS: Final = (
@@ -32,7 +32,7 @@ _SERVER_FIELDS: Final = (
 _ROLES: Final = ("assistant", "developer", "function", "system", "tool", "user")
 
 
-def chat_messages(request: Json) -> tuple[Path, Json]:
+def _messages(request: Json) -> tuple[Path, Json]:
     """The messages of a request, with the path to them; a bare list of messages is a request too."""
     if isinstance(request, list | tuple):
         return (), request
@@ -40,7 +40,7 @@ def chat_messages(request: Json) -> tuple[Path, Json]:
 
 
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = chat_messages(request)
+    before, messages = _messages(request)
     for index, message in enumerate(messages):
         path = (*before, index)
         role = member(message, "role")
@@ -171,7 +171,7 @@ def _looks_loose(payload: Json) -> float:
 
 def _has_objects(payload: Json) -> bool:
     """Whether a call's arguments are an object."""
-    _, messages = chat_messages(payload)
+    _, messages = _messages(payload)
     messages = [*messages, *(member(one, "message") for one in items(member(payload, "choices")))]
     return any(isinstance(site.raw, dict) for message in messages for site in _calls_in(message, ()))
 

@@ -20,7 +20,7 @@ from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.types import RawCall, Stream
 
-__all__ = ["PARSED", "read_call"]
+__all__ = ["PARSED"]
 
 _IDS: Final = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
 _NAMES: Final = ("name", "tool_name", "toolName", "tool")
@@ -122,17 +122,6 @@ def _failed(node: Json) -> bool:
     if any(member(node, name) is True for name in ("isError", "is_error")) or _kind(node) == "retryprompt":
         return True
     return text(node, "status", "outcome") in ("error", "failed")
-
-
-def read_call(call: Json) -> RawCall:
-    """One decoded call: a mapping, or an object with attributes."""
-    site = _call(call, (), ())
-    return RawCall(
-        call_id=site.call_id,
-        name=site.name,
-        raw_args={} if site.raw is None else site.raw,
-        complete=site.complete,
-    )
 
 
 def _calls(response: Json) -> Iterator[RawCall]:
