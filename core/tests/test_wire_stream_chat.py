@@ -92,7 +92,11 @@ TWO_CALLS = {
         chunk(piece(2, "b", "search", MORE[:3])),
         chunk(piece(3, args=MORE[3:])),
     ],
-    "the index is no number": [
+    "the index in digits": [
+        chunk(piece("0", "a", "compress", HEAD), piece("1", "b", "search", MORE[:3])),  # type: ignore[arg-type]
+        chunk(piece("1", args=MORE[3:]), piece("0", args=TAIL)),  # type: ignore[arg-type]
+    ],
+    "the index as a float": [
         chunk(piece(0.0, "a", "compress", HEAD), piece(1.0, "b", "search", MORE)),  # type: ignore[arg-type]
         chunk(piece(0, args=TAIL)),
     ],
@@ -156,6 +160,15 @@ TWO_CALLS = {
 def test_two_calls(name: str) -> None:
     """The pieces of two calls come together, whatever a gateway makes of index, id and name."""
     assert read(*TWO_CALLS[name], *END) == BOTH
+
+
+def test_servers_that_give_every_call_the_same_id() -> None:
+    """Calls with one id are told apart by their index; without one, by their names."""
+    first = chunk(piece(0, "x", "compress", HEAD), piece(1, "x", "search", MORE[:5]))
+    calls = read(first, chunk(piece(1, "x", args=MORE[5:])), chunk(piece(0, "x", args=TAIL)), *END)
+    assert calls == [("x", "compress", ARGS), ("x", "search", MORE)]
+    whole = [chunk(piece(None, "x", "compress", ARGS)), chunk(piece(None, "x", "search", MORE))]
+    assert read(*whole, *END) == calls
 
 
 CALLS_WITHOUT_IDS = {

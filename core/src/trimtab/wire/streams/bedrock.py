@@ -38,8 +38,8 @@ class BedrockStream(BlockReader):
         super().feed(data)
 
     def _frame(self, frame: Frame) -> None:
-        kind = frame.headers.get(":event-type", "")
-        if frame.headers.get(":message-type", "event") != "event" or not kind:
+        kind = frame.headers.get(":event-type")
+        if not kind or frame.headers.get(":message-type", "event") != "event":
             self._failed = True  # an exception or an error: the answer ends here
             return
         try:
@@ -58,8 +58,8 @@ class BedrockStream(BlockReader):
             case "contentBlockDelta":
                 delta = member(body, "delta")
                 tool = member(delta, "toolUse")
-                if tool is not None:
-                    self._add(body.get("contentBlockIndex"), member(tool, "input"))
+                if isinstance(tool, dict):
+                    self._add(body.get("contentBlockIndex"), tool.get("input"))
                 elif text := string(member(delta, "text")):
                     self._texts.append(text)
             case "contentBlockStart":

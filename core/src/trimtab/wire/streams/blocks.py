@@ -45,7 +45,7 @@ class BlockReader(StreamReader):
             self._by_index[at] = None
 
     def _held(self, index: Json) -> Draft | None:
-        at = number(index)
+        at = index if type(index) is int else number(index)
         draft = self._last if at is None else self._by_index.get(at)
         return None if draft is None or draft.ended else draft
 

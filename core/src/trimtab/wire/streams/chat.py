@@ -75,7 +75,7 @@ class _Choice:
         held = last if index is None else self._by_index.get(index)
         known = self._by_id.get(call_id) if call_id else None
         if known is not None:
-            return self._known(known, held, index, name)
+            return self._known(known, held, index, name, arguments)
         if held is None:
             # Arguments alone under an index that was never opened continue a call that is not whole, or are stray.
             if last is None or name or call_id:
@@ -85,13 +85,15 @@ class _Choice:
             return held if _continues(held, name, arguments) else self._new()
         return self._new() if _begins(held, name, arguments) else held
 
-    def _known(self, known: Draft, held: Draft | None, index: int | None, name: str) -> Draft:
-        """The id has come before: it is the same call, unless an index of its own says that ids repeat."""
-        if index is None or held is known:
+    def _known(self, known: Draft, held: Draft | None, index: int | None, name: str, arguments: RawArgs) -> Draft:
+        """The id has come before: it is the same call, unless its index or another name says that ids repeat."""
+        if index is None:
+            return self._new() if name != known.name and _begins(known, name, arguments) else known
+        if held is known:
             return known
         if held is not None:
             return held if held.call_id == known.call_id else known
-        return self._new() if name and not known.open else known
+        return self._new() if name and (name != known.name or not known.open) else known
 
     def _new(self) -> Draft:
         self.drafts.append(Draft())

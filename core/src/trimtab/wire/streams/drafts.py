@@ -18,6 +18,7 @@ from trimtab.wire.types import RawArgs, RawCall
 
 __all__ = ["Draft", "StreamReader", "finish", "join", "member", "number", "objects", "say", "string"]
 
+_DIGITS = re.compile("[0-9]{1,9}")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 # A name that is shorter may well be two equal pieces of a longer one.
@@ -30,9 +31,11 @@ def string(value: Json) -> str:
 
 
 def number(value: Json) -> int | None:
-    """An index; None for anything that is none."""
+    """An index, whether it came as a number or as its digits; None for anything else."""
     if type(value) is int:
         return value
+    if isinstance(value, str):
+        return int(value) if _DIGITS.fullmatch(value) else None
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from zlib import crc32
 
 from attrs import field, frozen
@@ -89,7 +88,7 @@ def _frame(data: bytes, length: int) -> Frame | None:
 
 @lru_cache(maxsize=64)  # a stream has a handful of kinds of frames, each with the same headers
 def _headers(data: bytes) -> Mapping[str, str] | None:
-    """The string headers; None: they cannot be read."""
+    """The string headers, for reading only; None: they cannot be read."""
     headers: dict[str, str] = {}
     at = 0
     while at < len(data):
@@ -110,4 +109,4 @@ def _headers(data: bytes) -> Mapping[str, str] | None:
         else:
             return None
         at += size
-    return MappingProxyType(headers) if at == len(data) else None
+    return headers if at == len(data) else None

@@ -18,11 +18,13 @@ _TO_BRACKET = re.compile(r'[^"{}\[\]]*+(?:"(?:[^"\\\n]++|\\[^\n])*+"[^"{}\[\]]*+
 class ObjectReader:
     """Collects text in pieces of any size, and reads it when it ends.
 
-    `ended`: the array was closed. `damaged`: an object was broken off, or could not be read, and something followed it.
+    `ended`: the array was closed. `cut`: the text ends inside an object. `damaged`: one before it was broken off or
+    could not be read.
     """
 
     def __init__(self) -> None:
         self.ended = False
+        self.cut = False
         self.damaged = False
         self._pieces: list[str] = []
 
@@ -54,6 +56,8 @@ class ObjectReader:
                 yield value
             elif whole or at < len(text):
                 self.damaged = True
+            else:
+                self.cut = True
         self.ended = "]" in text[at:]
 
 

@@ -94,16 +94,18 @@ class Source:
         return events
 
     def _not_json(self, name: str, text: str, events: list[Event]) -> None:
-        """Data that is no JSON: the end mark, words of a gateway, several events in one, or damage."""
-        text = text.strip(_BLANKS)
-        if text == "[DONE]":
-            self.done = True
-        elif "\n" in text:
-            # Lines that should have been events of their own: their sender forgot the empty line between them.
-            for line in text.split("\n"):
-                if line.endswith(("}", "]")):
-                    events += self._values([(name, line)])
-                elif line.startswith(_JSON_BEGINS):
-                    self.damaged = True
-        elif text.startswith(_JSON_BEGINS):
-            self.damaged = True
+        """Data that is no one JSON value: the end mark, words of a gateway, several values, or damage.
+
+        Several stand in one event where a sender forgot the empty line between them, or even the line end.
+        """
+        for line in text.split("\n"):
+            line = line.strip(_BLANKS)
+            if line == "[DONE]":
+                self.done = True
+            elif line.startswith(_JSON_BEGINS):
+                reader = ObjectReader()
+                if "}" in line:
+                    reader.feed(line)
+                found = reader.close()
+                events += [(name, value) for value in found]
+                self.damaged = self.damaged or reader.damaged or reader.cut or not found
