@@ -165,6 +165,19 @@ def test_servers_that_give_every_call_the_same_id() -> None:
     assert [(one.call_id, one.raw_args) for one in calls] == [("call_0", ARGS), ("call_0", MORE)]
 
 
+def test_calls_without_any_id_on_one_index() -> None:
+    """An item that begins on the index of one that has begun is another; both get ids of their own."""
+    start, end = item(None, item_id=None), item(None, MORE, None)
+    for events in (
+        [added(start), delta(MORE, None)],
+        [added(start), done(end)],
+        [added(start), delta(MORE, None), done(end)],
+    ):
+        first, second = read_every_way(ResponsesStream, [*events, *events, completed()])
+        assert first.raw_args == second.raw_args == MORE
+        assert first.call_id != second.call_id
+
+
 OTHER_KINDS: dict[str, tuple[list[str], str, str, Any, bool]] = {
     "a custom tool": (
         [

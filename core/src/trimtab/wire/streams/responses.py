@@ -37,7 +37,7 @@ _WHOLES = {
 class ResponsesStream(StreamReader):
     """Reads one streamed response.
 
-    An item is known by its id; by its output index where a proxy has dropped or changed the id; by being the only one
+    An item is known by its id; by its output index where a proxy has dropped or changed the id; by being the last one
     that is open where the index is gone as well. `call_id` is what a result answers to.
     """
 
@@ -89,10 +89,10 @@ class ResponsesStream(StreamReader):
         if draft is None and index is not None:
             draft = self._by_index.get(index)
         if draft is None and index is None:
-            draft = self._only_open()
+            draft = self._last_open()
         return draft if draft is not None else self._new(item_id, "", index)
 
-    def _only_open(self) -> Draft | None:
+    def _last_open(self) -> Draft | None:
         last = self._drafts[-1] if self._drafts else None
         return None if last is None or last.ended else last
 
@@ -115,16 +115,18 @@ class ResponsesStream(StreamReader):
         if not isinstance(item, dict) or kind not in _CALLS:
             return
         index, item_id, call_id = number(output_index), string(item.get("id")), string(item.get("call_id"))
+        if kind not in _NAMED and not call_id:
+            return  # nothing for a host to answer
         draft = self._by_id.get(item_id)
         if draft is None and (same := self._by_id.get(call_id)) is not None:
             # Some servers give every call the same id; then the place tells them apart.
             draft = same if again or None in (index, same.index) or index == same.index else None
         if draft is None and index is not None:
             draft = self._by_index.get(index)
-            if draft is not None and draft.call_id and call_id and draft.call_id != call_id:
-                draft = None  # the index of another call: a proxy gives all the same one
+            if draft is not None and _is_other(draft, call_id, ended=ended):
+                draft = None  # a proxy gives all items the same index
         if draft is None and ended and index is None and not (item_id or call_id):
-            draft = self._only_open()
+            draft = self._last_open()
         if draft is None:
             draft = self._new(item_id, call_id, index)
         self._know(draft, item_id, call_id, None if again else index)
@@ -153,11 +155,13 @@ class ResponsesStream(StreamReader):
         )
         if kind == "response.cancelled":
             self._reason = "cancelled"
+        texts: dict[tuple[Json, ...], list[str]] = {}
         for index, item in enumerate(objects(member(response, "output"))):
             self._item(item, index, ended=True, again=True)
-            if item.get("type") == "message" and not self._texts:
-                for part in objects(item.get("content")):
-                    self._texts[(index, id(part))] = [string(part.get("text"))]
+            if item.get("type") == "message":
+                for place, part in enumerate(objects(item.get("content"))):
+                    texts[index, place] = [string(part.get("text"))]
+        self._texts = self._texts or texts
 
     def _calls(self) -> list[RawCall]:
         over = self._over or self._source.done
@@ -165,6 +169,13 @@ class ResponsesStream(StreamReader):
         said = [text for texts in self._texts.values() for text in (*texts, "\n")]
         drafts = (one for one in self._drafts if one.name or one.call_id)
         return finish(drafts, complete=complete) + say(said, complete=complete)
+
+
+def _is_other(draft: Draft, call_id: str, *, ended: bool) -> bool:
+    """Whether an item under a draft's index is another one: it has another id, or begins when that one has begun."""
+    if draft.call_id and call_id:
+        return draft.call_id != call_id
+    return not ended and bool(draft.name) and (draft.begun or draft.ended)
 
 
 def _place(event: dict[str, Json]) -> tuple[Json, ...]:
