@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from trimtab.compress.explain import explain
 from trimtab.compress.parse import parse_compress_args
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
 
-__all__ = ["CompressRange", "Diagnostics", "Parsed", "parse_compress_args"]
+__all__ = ["CompressRange", "Diagnostics", "Parsed", "explain", "parse_compress_args"]

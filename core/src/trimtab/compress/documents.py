@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compress.names import KNOWN, SPACES, names_compress, plain
+from trimtab.compress.names import ENVELOPE, KNOWN, SPACES, names_compress, plain
 from trimtab.lenient import repairs as names
 from trimtab.lenient.document import Cut, Document, put_cut
 from trimtab.lenient.tree import read
@@ -25,7 +25,10 @@ _TOKEN: Final = re.compile(
     "|<(?:function|invoke)(?:=|[ \\t]+name=[\"']?)(?P<function>[A-Za-z_][A-Za-z0-9_.:-]*)[\"']?[^>\\n]{0,80}>"
     "|<parameter(?:=|[ \\t]+name=[\"']?)(?P<parameter>[A-Za-z_][A-Za-z0-9_.-]*)[\"']?[^>\\n]{0,80}>"
     "|<arg_key>[ \\t\\r\\n]*(?P<argument>[A-Za-z_][A-Za-z0-9_.-]*)[ \\t\\r\\n]*</arg_key>[ \\t\\r\\n]*<arg_value>"
+    "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
+    "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
     "|(?P<end></(?:function|invoke|tool_call)>)"
+    "|(?P<string>(?:(?<=[\\n>\\]])|(?<=compress)|(?<=\\n[ \\t]))\ufeff?\"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))"
     "|(?P<open>[\\[{｛［])",
 )
 _VALUE_ENDS: Final = re.compile("</parameter>|</arg_value>")
@@ -40,8 +43,11 @@ _EXAMPLE: Final = re.compile(
 _ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--)")
 _NO_BRACE: Final = re.compile("[\"']?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[\"']?[ \\t\\r\\n]*:[ \\t\\r\\n]*[\"'\\[{]")
 _FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*[ \\t\\r\\n]*")
+_DOCUMENTS: Final = 5_000  # more than that, and it is no call that anyone meant
 _RETRIES: Final = 3
 _RETRIED_CHARS: Final = 100_000
+_SHORT_GAP: Final = 16
+_GAPS: Final = SPACES + ",;"
 _LOOK_BACK: Final = 200
 
 
@@ -63,13 +69,13 @@ def read_one(text: str, start: int) -> Document:
     return document
 
 
-def documents(text: str) -> Text:
-    """Every document of a text that can be a call's arguments, in order."""
+def documents(text: str, first: Document | None = None) -> Text:
+    """Every document of a text that can be a call's arguments, in order. `first`: the one at its beginning, if known."""
     at = begins_inside(text)
     if at:
         found = read_one("{" + text[at - 1 :], 0)
         return Text(documents=[found], plain=True, cut=not found.finished, repairs={names.MISSING_BRACKET: None})
-    return _Search(text).run()
+    return _Search(text, first).run()
 
 
 def begins_inside(text: str) -> int:
@@ -82,13 +88,15 @@ def begins_inside(text: str) -> int:
 class _Search:
     """One walk over a text, from document to document."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, first: Document | None) -> None:
         self.text = text
+        self.first = first
         self.found: list[Document] = []
         self.repairs: dict[str, None] = {}
         self.cut = False
         self.last = 0  # behind the last document
         self.retries = 0
+        self.count = 0
         self.function: str | None = None
         self.values: dict[str, Json] = {}
         self.prose = False
@@ -96,9 +104,19 @@ class _Search:
     def run(self) -> Text:
         text, pos = self.text, 0
         while (token := _TOKEN.search(text, pos)) is not None:
+            if self.count > _DOCUMENTS:
+                self.repairs[names.GIVEN_UP] = None
+                self.last = len(text)
+                break
             kind = token.lastgroup
             if kind == "open":
                 pos = self._document(token.start())
+            elif kind == "string":
+                pos = self._string(token.end() - 1)
+            elif kind == "mark":
+                pos = token.end()
+            elif kind == "python":
+                pos = self._python(token.end())
             elif kind == "skip":
                 pos = self._past(token)
             elif kind == "orphan":
@@ -153,9 +171,10 @@ class _Search:
 
     def _document(self, start: int) -> int:
         """Read the document at this index; where to go on."""
-        document = read_one(self.text, start)
-        if not document.finished and self._is_prose(document) and self.retries < _RETRIES:
-            if len(self.text) - start <= _RETRIED_CHARS and start > self.last:
+        self.count += 1
+        document = self.first if self.first is not None and not start else read_one(self.text, start)
+        if not document.finished and self.retries < _RETRIES and not self._is_known(document):
+            if len(self.text) - start <= _RETRIED_CHARS:
                 self.retries += 1
                 return start + 1
         prose = self._is_prose(document)
@@ -172,9 +191,39 @@ class _Search:
             return not any(plain(key) in KNOWN or isinstance(item, dict | list) for key, item in value.items())
         return not any(isinstance(item, dict) for item in value)
 
+    def _string(self, start: int) -> int:
+        """A text that holds JSON, in quotes on lines of its own or between tags."""
+        document = read_one(self.text, start)
+        behind = self.text[document.end : document.end + 1]
+        if not isinstance(document.value, str) or not (behind in ("", "<", "\x00") or behind in SPACES):
+            return start + 1
+        self._note_around(start)
+        self.found.append(document)
+        self.cut = self.cut or not document.finished
+        self.last = document.end
+        return document.end
+
+    def _is_known(self, document: Document) -> bool:
+        """Whether the document begins as arguments or an envelope do, or as an array of objects."""
+        value = document.value
+        if isinstance(value, dict):
+            return any(plain(key) in KNOWN or plain(key) in ENVELOPE for key in value)
+        return any(isinstance(item, dict) for item in value)
+
+    def _python(self, start: int) -> int:
+        """A call in Python's form: its keyword arguments, up to the closing parenthesis."""
+        document = read_one("{" + self.text[start:], 0)
+        self._note_around(start)
+        self.found.append(document)
+        self.cut = self.cut or not document.finished
+        self.last = start + document.end - 1
+        return self.last
+
     def _is_call(self, document: Document) -> bool:
         """Whether the document stands where a call can stand: not in a quotation, an example, another tool's call."""
         text, start, end = self.text, document.start, document.end
+        if start - self.last < _SHORT_GAP and not text[self.last : start].strip(_GAPS) and self.function is None:
+            return True
         before = text[max(self.last, start - _LOOK_BACK) : start]
         line = before[before.rfind("\n") + 1 :]
         if _ASIDE.match(line) or _EXAMPLE.search(before):

@@ -14,7 +14,7 @@ from trimtab.compress.results import CompressRange
 from trimtab.lenient.strings import mend_surrogates
 from trimtab.types import Json
 
-__all__ = ["Defaults", "Entry", "entry_of", "is_entry", "line_range", "max_chars_of", "range_or_reason", "topic_of"]
+__all__ = ["Defaults", "Entry", "entry_of", "is_entry", "kind_of", "line_range", "max_chars_of", "range_or_reason", "topic_of"]
 
 _REASON_CHARS: Final = 200
 _SHOWN: Final = 40
@@ -53,7 +53,7 @@ def entry_of(value: Json, defaults: Defaults, call_id: str | None) -> Entry:
         return range_or_reason(value, defaults, call_id)
     if isinstance(value, str):
         return f'a text that does not begin with refs and is no object: "{_shown(value)}"'
-    return f"{_kind(value)} where an object should be"
+    return f"{kind_of(value)} where an object should be"
 
 
 def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | None) -> Entry:
@@ -117,7 +117,7 @@ def _reason(entry: dict[str, Json], start: str | None, end: str | None, summary:
     for name, ref in (("startRef", start), ("endRef", end)):
         if not ref:
             value = next((entry[key] for key in entry if key in (name, name.replace("Ref", "Id"))), None)
-            wrong = "" if value is None or isinstance(value, str) else f" ({_kind(value)} is no ref)"
+            wrong = "" if value is None or isinstance(value, str) else f" ({kind_of(value)} is no ref)"
             faults.append(f"{name} is {'not a text' if wrong else 'missing'}{wrong}")
     if isinstance(summary, str):
         if not summary.strip(SPACES):
@@ -125,11 +125,12 @@ def _reason(entry: dict[str, Json], start: str | None, end: str | None, summary:
     elif summary is None:
         faults.append("summary is missing")
     else:
-        faults.append(f"summary is {_kind(summary)}, not a text")
+        faults.append(f"summary is {kind_of(summary)}, not a text")
     return "; ".join(faults)[:_REASON_CHARS]
 
 
-def _kind(value: Json) -> str:
+def kind_of(value: Json) -> str:
+    """What a value is, in words for a model."""
     if value is None:
         return "null"
     if isinstance(value, bool):

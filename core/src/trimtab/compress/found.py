@@ -6,6 +6,7 @@ from typing import Final
 
 from trimtab.compress.entries import Defaults, Entry
 from trimtab.compress.results import CompressRange, Kind
+from trimtab.lenient.repairs import GIVEN_UP
 
 __all__ = ["Found"]
 
@@ -24,11 +25,12 @@ class Found:
         self.keys: tuple[str, ...] = ()
         self.cut = False
         self.defaults: Defaults = (None, None)
+        self.content_type: str | None = None
         self._fault: Kind | None = None
 
     def kind(self) -> Kind:
         """The kind of the whole: what the text is, not how it was read."""
-        if self.cut:
+        if self.cut and GIVEN_UP not in self.repairs:
             return "truncated"
         return "ok" if self.ranges else self._fault or "malformed-json"
 

@@ -41,7 +41,8 @@ MAX_CHARS: Final = "summarymaxchars"
 # Where an envelope holds the arguments of the call, and what else stands in envelopes.
 ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "params", "actioninput", "toolinput", "kwargs")
 ENVELOPE: Final = frozenset(
-    ["name", "toolname", "tool", "function", "action", "recipientname", "type", "id", "index", "callid", "toolcallid", "tooluseid", "status", "role"]
+    "name toolname tool function action recipientname type id index callid toolcallid tooluseid status role method jsonrpc"
+    .split()
 )
 KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]

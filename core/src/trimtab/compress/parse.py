@@ -69,5 +69,6 @@ def _parsed(reading: Reading, text: str | None) -> Parsed:
             invalid_items=reading.invalid,
             invalid_reasons=tuple(reading.reasons),
             repairs=tuple(reading.repairs),
+            content_type=reading.content_type,
         ),
     )

@@ -9,7 +9,7 @@ from trimtab._json import decode_strict
 from trimtab.compress.calls import arguments_of, calls_in, is_other_call, slot_of, sole_value
 from trimtab.compress.documents import begins_inside, documents, read_one
 from trimtab.compress.elements import is_promising, read_elements
-from trimtab.compress.entries import entry_of, is_entry, line_range, max_chars_of, range_or_reason, topic_of
+from trimtab.compress.entries import entry_of, is_entry, kind_of, line_range, max_chars_of, range_or_reason, topic_of
 from trimtab.compress.found import Found
 from trimtab.compress.lines import blocks, is_header, line_entry
 from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field
@@ -96,26 +96,27 @@ class Reading(Found):
             self.repairs[STRINGIFIED] = None
             self.text(text_of(body, "", self.repairs), level + 1, slot=slot)
             return
+        document = None
         if first in "{[":
             document = read_one(body, 0)
             if document.end == len(body):
                 self.cut = self.cut or not document.finished
                 self._document(document, level, slot)
                 return
-        found = documents(body)
+        found = documents(body, document)
         self.cut = self.cut or found.cut
         self.repairs.update(found.repairs)
         if not found.plain and found.documents:
             self.repairs[TRAILING_TEXT] = None
-        seen: list[list[CompressRange]] = []
+        seen: set[tuple[CompressRange, ...]] = set()
         for document in found.documents:
             start, invalid, reasons = len(self.ranges), self.invalid, len(self.reasons)
             self._document(document, level, slot)
-            own = self.ranges[start:]
+            own = tuple(self.ranges[start:])
             if own and own in seen:  # the same document, sent twice
                 del self.ranges[start:], self.reasons[reasons:]
                 self.invalid = invalid
-            seen.append(own)
+            seen.add(own)
 
     def _document(self, document: Document, level: int, slot: bool) -> None:
         self.repairs.update(dict.fromkeys(document.repairs))
@@ -211,10 +212,13 @@ class Reading(Found):
         elif isinstance(content, list):
             self._array(content, left_open, level, True)
         elif isinstance(content, str):
+            self.content_type = "text"
             self.text(content, level + 1, slot=True)
         elif isinstance(content, dict):
+            self.content_type = kind_of(content)
             self.value(content, left_open, level, slot=True)
         else:
+            self.content_type = kind_of(content)
             self.fail("content-not-array")
         self.defaults = outer
 

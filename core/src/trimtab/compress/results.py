@@ -44,7 +44,8 @@ class Diagnostics:
     also beside ranges. `raw_prefix`: the first 800 chars of text input, `length` its length in code points; both None
     for decoded input. `keys`: the top-level keys of the decoded object; empty where there was none. `invalid_items`:
     how many entries were complete but unusable, `invalid_reasons` one text for each ("entry 1: summary is missing",
-    counted from 0). `repairs`: what had to be mended to read the text, each name once.
+    counted from 0). `repairs`: what had to be mended to read the text, each name once. `content_type`: what stands in
+    the place of the array where `kind` is `content-not-array`: "text", "a number", "a boolean", "null" or "an object".
     """
 
     ok: bool
@@ -55,6 +56,7 @@ class Diagnostics:
     invalid_items: int = 0
     invalid_reasons: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
+    content_type: str | None = None
 
 
 @frozen(kw_only=True)

@@ -20,10 +20,12 @@ __all__ = [
     "ENTRY_RUN",
     "FULL_WIDTH_MARKS",
     "KEY_AHEAD",
+    "KEY_WITHOUT_COLON",
     "MEMBER",
     "NUMBER",
     "OBJECT_OPENERS",
     "ODD_SPACES",
+    "OPENERS",
     "PADDING_CHARS",
     "QUOTE_ENDS",
     "SEPARATORS",
@@ -35,9 +37,9 @@ __all__ = [
 ]
 
 SPACES: Final = "\t\n\v\f\r \x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
-ODD_SPACES: Final = re.compile(f"[{SPACES}]".replace("\t", "").replace("\n", "").replace("\r", "").replace(" ", ""))
+ODD_SPACES: Final = re.compile(f"[{SPACES}]".replace("\t", "").replace("\n", "").replace("\r", "").replace(" ", "") + "|\\\\")
 PADDING_CHARS: Final = "\x00\t\n\v\f\r \x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\u3000\ufeff"
-SPACE: Final = re.compile(f"[{SPACES}]*+")
+SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*+")  # also escapes that stand outside of strings
 COMMAS: Final = frozenset(",，")
 COLONS: Final = frozenset(":=：")
 OBJECT_OPENERS: Final = frozenset("{｛")
@@ -45,8 +47,9 @@ ARRAY_OPENERS: Final = frozenset("[(［（")
 CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "["}
 FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）：，＂＇")
 COMMENT_START: Final = frozenset("/#<`~")
-SEPARATORS: Final = re.compile(f"[{SPACES},，]*+")
-CHAIN: Final = re.compile(f"[{SPACES},，}}｝\\]\\)］）]*+")
+SEPARATORS: Final = re.compile(f"[{SPACES},，]*+(?:\\\\[nrt][{SPACES},，]*+)*+")
+OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*+")
+CHAIN: Final = re.compile(f"[{SPACES},，}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，}}｝\\]\\)］）]*+)*+")
 CONTROLS: Final = re.compile("[\x00-\x1f]")
 
 # Which characters end a string that one of these began.
@@ -88,6 +91,7 @@ KEY_AHEAD: Final = re.compile(
     r"|`([^`\n]{1,64})`|＂([^＂\n]{1,64})＂|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
      f"{_ANY}(?:=>|[:=：])" + _ANY
 )
+KEY_WITHOUT_COLON: Final = re.compile(f"[\"']([A-Za-z_][A-Za-z0-9_-]{{0,63}})[\"']{_ANY}[\"'\\[{{]")
 VALUE_LITERAL: Final = re.compile(
     r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+)(?![A-Za-z0-9_])"
 )

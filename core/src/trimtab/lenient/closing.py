@@ -18,6 +18,7 @@ from trimtab.lenient.chars import (
     CLOSERS,
     COMMAS,
     KEY_AHEAD,
+    KEY_WITHOUT_COLON,
     OBJECT_OPENERS,
     QUOTE_ENDS,
     SEPARATORS,
@@ -46,6 +47,7 @@ class Place:
     """Where a string stands: how many containers are open, and what is known of the keys around it."""
 
     depth: int
+    in_object: bool
     known: frozenset[str]
     bare_keys: bool
     doubt: bool
@@ -98,7 +100,7 @@ def _after_comma(text: str, at: int, end: int, place: Place) -> bool:
 
 def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     """What follows closing brackets: more structure, or, where they close everything, other text."""
-    first = i = at
+    first = i = at  # a closing bracket stands there
     while True:
         i = CHAIN.match(text, i, end).end()  # type: ignore[union-attr]  # it matches the empty text
         behind = past_comments(text, i, end)
@@ -108,7 +110,9 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     if i >= end:
         return True
     char = text[i]
-    closed = sum(text.count(closer, first, i) for closer in CLOSERS) >= place.depth
+    closers = sum(text.count(closer, first, i) for closer in CLOSERS)
+    closers += (CLOSERS[text[first]] == "{") is not place.in_object  # such a bracket closes two levels
+    closed = closers >= place.depth
     if char in OBJECT_OPENERS:
         return _entry_ahead(text, i, end, place)
     if _FENCE.match(text, i):
@@ -124,6 +128,8 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
 def _entry_ahead(text: str, at: int, end: int, place: Place) -> bool:
     """Whether an object begins here that has a key, or nothing, in it."""
     i = past_comments(text, at + 1, end)
+    while i < end and text[i] in OBJECT_OPENERS:
+        i = past_comments(text, i + 1, end)
     return i >= end or text[i] in CLOSERS or _key_ahead(text, i, end, place)
 
 
@@ -131,7 +137,8 @@ def _key_ahead(text: str, at: int, end: int, place: Place) -> bool:
     """Whether a key and its colon stand here. A key that is not known must have a value behind it."""
     found = KEY_AHEAD.match(text, at, end)
     if found is None:
-        return _cut_key(text, at, end)
+        found = KEY_WITHOUT_COLON.match(text, at, end)
+        return _cut_key(text, at, end) if found is None else is_known(found[1], place.known)
     name, bare = found[found.lastindex or 0], found.lastindex == 7
     if is_known(name, place.known):
         return True

@@ -27,12 +27,15 @@ __all__ = ["QuotedText"]
 
 _FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+(?=[\\n\\[{}\\]]|\\Z)")
 _TRIPLE: Final = {
-    quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?!{quote}{quote}))*+", re.DOTALL) for quote in STRAIGHT
+    quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*+", re.DOTALL) for quote in STRAIGHT
 }
 _TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
 _LINE_END: Final = re.compile("\\n|\\Z")
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
 _BEHIND: Final = 64
+_QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
+# More inner quotes than any text has by mistake.
+_MANY: Final = 50_000
 _decode = JSONDecoder().raw_decode
 
 
@@ -71,6 +74,7 @@ class QuotedText:
         self._scan = 0
         self._pieces: list[str] = []
         self._doubt = False
+        self._inner = 0  # inner quotes in all the text
         self._skipped = -1
         self._wasted = 0
         self._comment_end = ""
@@ -123,7 +127,13 @@ class QuotedText:
         self._state = (self.KEY if stack[-1] else self.ITEM) if stack else self.DONE
 
     def _place(self) -> Place:
-        return Place(depth=len(self._stack), known=self._known, bare_keys=self._bare_keys, doubt=self._doubt)
+        return Place(
+            depth=len(self._stack),
+            in_object=bool(self._stack) and bool(self._stack[-1]),
+            known=self._known,
+            bare_keys=self._bare_keys,
+            doubt=self._doubt,
+        )
 
     def key_ahead(self, i: int) -> bool:
         """Whether a quoted key and its colon stand at this index."""
@@ -153,7 +163,7 @@ class QuotedText:
         body = _TRIPLE[ends] if self._triple else BODIES[ends]
         while True:
             at: int = body.match(text, self._scan).end()  # type: ignore[union-attr]  # it matches the empty text
-            if at >= n or text[at] == "\\":
+            if at >= n or text[at] == "\\" or (self._triple and not text.startswith(text[at] * 3, at)):
                 self._scan = at
                 return self._string_runs_out(at)
             if not self._is_key_text and not self._triple and not self._enough(at):
@@ -161,14 +171,31 @@ class QuotedText:
                 self._keep(at)
                 return False
             behind = at + (3 if self._triple else 1)
+            if not self._triple and text.startswith(text[at] * 4, at):
+                behind = _QUOTE_RUN.match(text, at).end()  # type: ignore[union-attr]  # a quote stands there
+                at = behind - 1
+                if not self._is_key_text and not self._enough(at):
+                    self._scan = at
+                    return False
+                self.repairs[names.INNER_QUOTE] = None
             if self._is_key_text or self._triple or self._ends(behind):
                 self._finish(at, behind, True)
                 return True
             if self._is_cut(at):
                 return True
+            self._inner += 1
+            if self._inner > _MANY:
+                return self._give_up()
             self.repairs[names.INNER_QUOTE] = None
             self._doubt = True
             self._scan = self._past_object(at)
+
+    def _give_up(self) -> bool:
+        """This is no data that anyone meant: what follows is not read."""
+        self.repairs[names.GIVEN_UP] = None
+        self.pos = len(self.text)
+        self.closed = True
+        return self._end()
 
     def _keep(self, at: int) -> None:
         """Put what was read of a long string aside; a few chars stay for looking back."""
@@ -299,7 +326,9 @@ class QuotedText:
             at = found.start()
             if not self._enough(at):
                 return -1
-            if not self._stack[-1] or text[at] == "\n" or ends_member(text, at, at + WINDOW, self._place()):
+            if not self._stack[-1] or text[at] == "\n" or ends_member(
+                text, at, min(len(text), at + WINDOW), self._place()
+            ):
                 return at
             found = _TEXT_END.search(text, at + 1)
         return len(text) if self.closed else -1

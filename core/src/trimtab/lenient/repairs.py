@@ -15,6 +15,7 @@ __all__ = [
     "EXTRA_COMMA",
     "FENCE",
     "FULL_WIDTH",
+    "GIVEN_UP",
     "INNER_QUOTE",
     "LITERAL",
     "MISSING_BRACKET",
@@ -29,7 +30,6 @@ __all__ = [
     "STRAY",
     "STRINGIFIED",
     "SURROGATE",
-    "TOO_DEEP",
     "TRAILING_TEXT",
     "UNFINISHED",
 ]
@@ -44,6 +44,7 @@ EXTRA_BRACKET: Final = "surplus-bracket"
 EXTRA_COMMA: Final = "surplus-comma"
 FENCE: Final = "fence"
 FULL_WIDTH: Final = "full-width-punctuation"
+GIVEN_UP: Final = "given-up"
 INNER_QUOTE: Final = "inner-quote"
 LITERAL: Final = "foreign-literal"
 MISSING_BRACKET: Final = "missing-bracket"
@@ -58,6 +59,5 @@ QUOTES: Final = "foreign-quotes"
 STRAY: Final = "stray-character"
 STRINGIFIED: Final = "stringified"
 SURROGATE: Final = "lone-surrogate"
-TOO_DEEP: Final = "too-deep"
 TRAILING_TEXT: Final = "trailing-text"
 UNFINISHED: Final = "unfinished"

@@ -24,6 +24,7 @@ from trimtab.lenient.chars import (
     FULL_WIDTH_MARKS,
     OBJECT_OPENERS,
     ODD_SPACES,
+    OPENERS,
     QUOTE_ENDS,
     SEPARATORS,
 )
@@ -212,15 +213,17 @@ class Scanner(QuotedText):
             inner = self._skip(i + 1)
             if inner >= len(self.text) and not self.closed:
                 return False
+            if self._peek(inner) == "{":
+                inner = OPENERS.match(self.text, inner).end() - 1  # type: ignore[union-attr]  # a brace stands there
+                self.repairs[names.EXTRA_BRACKET] = None
+                self.pos = inner
+                return True
             if self._peek(inner) in OBJECT_OPENERS or self._peek(inner) in ARRAY_OPENERS:
                 self.repairs[names.EXTRA_BRACKET] = None  # this brace opens nothing
                 self.pos = inner
                 return True
         if len(self._stack) >= MAX_LEVELS:
-            self.repairs[names.TOO_DEEP] = None
-            self.pos = len(self.text)
-            self.closed = True
-            return self._end()
+            return self._give_up()
         self._stack.append(is_object)
         self._objects += is_object
         self.pos = i + 1
@@ -242,6 +245,10 @@ class Scanner(QuotedText):
         if stack[-1] is not is_object:
             if is_object and not self.closed and len(self.text) - i < WINDOW:
                 return False
+            if char == ")" and len(stack) == self._objects:
+                self.repairs[names.MISSING_BRACKET] = None  # of a call in Python's form
+                self._pop(i + 1, True)
+                return True
             if not self._missing(is_object, i):
                 self.repairs[names.EXTRA_BRACKET] = None
                 self.pos = i + 1
