@@ -53,7 +53,7 @@ class _Choice:
                 continue
             self._fill(draft, index, call_id)
             if name:
-                draft.add_name(name, again=bool(call_id or arguments))
+                draft.add_name(name, with_id=bool(call_id), with_arguments=bool(arguments))
             draft.add(arguments)
             named = named or bool(name)
             row.append(draft)
@@ -66,7 +66,7 @@ class _Choice:
             self._function = self._new()
         name, arguments = string(entry.get("name")), entry.get("arguments")
         if name:
-            self._function.add_name(name, again=bool(arguments))
+            self._function.add_name(name, with_arguments=bool(arguments))
         self._function.add(arguments)
 
     def draft(self, index: int | None, call_id: str, name: str, arguments: RawArgs) -> Draft | None:
@@ -83,12 +83,12 @@ class _Choice:
             return last if last.open else None
         if call_id and held.call_id:
             return held if _continues(held, name, arguments) else self._new()
-        return self._new() if _begins(held, name, arguments) else held
+        return self._new() if _begins(held, call_id, name, arguments) else held
 
     def _known(self, known: Draft, held: Draft | None, index: int | None, name: str, arguments: RawArgs) -> Draft:
         """The id has come before: it is the same call, unless its index or another name says that ids repeat."""
         if index is None:
-            return self._new() if name != known.name and _begins(known, name, arguments) else known
+            return self._new() if name != known.name and _begins(known, "", name, arguments) else known
         if held is known:
             return known
         if held is not None:
@@ -117,11 +117,15 @@ def _continues(held: Draft, name: str, arguments: RawArgs) -> bool:
     return not name or (name == held.name and not _opens(arguments))
 
 
-def _begins(held: Draft, name: str, arguments: RawArgs) -> bool:
-    """Whether a piece without an id is a new call: it has a name, and the call on its index is whole."""
-    if not name or not held.begun or held.open:
+def _begins(held: Draft, call_id: str, name: str, arguments: RawArgs) -> bool:
+    """Whether a piece is a new call though nothing but its place says so: the call on its index is whole.
+
+    Another name begins one; so does a name or an id with arguments that open anew. Arguments alone do not: some servers
+    send all of them once more at the end.
+    """
+    if not held.begun or held.open:
         return False
-    return name != held.name or _opens(arguments)
+    return bool(name and name != held.name) or (bool(name or call_id) and _opens(arguments))
 
 
 def _opens(arguments: RawArgs) -> bool:

@@ -22,7 +22,7 @@ _DIGITS = re.compile("[0-9]{1,9}")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 # A name that is shorter may well be two equal pieces of a longer one.
-_NAME_SHORT = 4
+_NAME_SHORT = 3
 
 
 def string(value: Json) -> str:
@@ -124,15 +124,16 @@ class Draft:
         elif is_container(arguments):
             self._value = arguments
 
-    def add_name(self, piece: str, *, again: bool) -> None:
-        """A piece of the name, or the name once more: then it is not doubled.
+    def add_name(self, piece: str, *, with_id: bool = False, with_arguments: bool = False) -> None:
+        """A piece of the name; or the name once more, or as far as it has come: then it is not doubled.
 
-        `again`: id or arguments stand beside it, so that it is no piece of a name that is still on its way.
+        A name that is still on its way has no arguments yet; a short one may begin with two equal pieces.
         """
-        if piece == self.name and (again or self.begun or len(piece) >= _NAME_SHORT):
-            return
-        grown = len(piece) > len(self.name) and piece.startswith(self.name)
-        self.name = piece if grown else self.name + piece
+        settled = with_arguments or self.begun or len(self.name) >= _NAME_SHORT
+        if piece.startswith(self.name) and (settled or (with_id and piece == self.name)):
+            self.name = piece
+        else:
+            self.name += piece
 
     def arguments(self) -> RawArgs:
         """The text as it came. Where a value came as well: the text if it is JSON, else the value."""
