@@ -38,13 +38,15 @@ class Source:
 
     def feed(self, data: bytes | str | Mapping[str, Json]) -> list[Event]:
         """The events that end in this piece. Raises CallerError for what is neither bytes, text nor an object."""
+        if isinstance(data, bytes):
+            return self._read(self._decoded(data))
         if isinstance(data, str):
             return self._read(data)
         if isinstance(data, Mapping):
             return [("", dict(data))]
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise CallerError(f"a stream is fed bytes, text or one decoded event as a dict, not {type(data).__name__}")
-        return self._read(self._decoded(bytes(data)))
+        if isinstance(data, bytearray | memoryview):
+            return self._read(self._decoded(bytes(data)))
+        raise CallerError(f"a stream is fed bytes, text or one decoded event as a dict, not {type(data).__name__}")
 
     def close(self) -> list[Event]:
         """The event that the text ended in. One that is cut off is no damage: that the stream is cut, its end says."""
