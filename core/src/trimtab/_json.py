@@ -29,6 +29,7 @@ __all__ = [
     "canonical",
     "check",
     "decode",
+    "decode_or_none",
     "decode_strict",
     "decode_string",
     "escape",
@@ -176,6 +177,14 @@ def decode_strict(text: str) -> Json:
         return msgspec.json.decode(text if text.isascii() else text.encode())
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise ValueError("not plain JSON text") from error
+
+
+def decode_or_none(text: str) -> Json:
+    """As `decode_strict`, but None where that raises: for callers to whom damage is an everyday thing."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def decode_string(quoted: str) -> str:

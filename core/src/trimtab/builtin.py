@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from trimtab.blobs.open import BUILTIN_STORES
 from trimtab.hookspecs import hookimpl
 from trimtab.tokens import BUILTIN_COUNTERS
 from trimtab.types import BlobStore, TokenCounter
+from trimtab.wire import WireProtocol, protocols
 
-__all__ = ["trimtab_blob_stores", "trimtab_token_counters"]
+__all__ = ["trimtab_blob_stores", "trimtab_token_counters", "trimtab_wire_protocols"]
 
 
 @hookimpl
@@ -22,3 +23,9 @@ def trimtab_blob_stores() -> Mapping[str, Callable[[str], BlobStore]]:
 def trimtab_token_counters() -> Mapping[str, Callable[[], TokenCounter]]:
     """The estimator, and the exact counters of the extra `tokens`."""
     return BUILTIN_COUNTERS
+
+
+@hookimpl
+def trimtab_wire_protocols() -> Iterable[WireProtocol]:
+    """OpenAI's two, Anthropic's, Gemini's, Bedrock's, vLLM's, the AI SDK's, and `parsed`."""
+    return protocols.values()

@@ -22,6 +22,7 @@ import trimtab.hookspecs
 from trimtab.errors import BrokenPlugin
 from trimtab.hookspecs import ENTRY_POINT_GROUP, PROJECT
 from trimtab.types import BlobStore, Codec, TokenCounter
+from trimtab.wire import WireProtocol
 
 if TYPE_CHECKING:
     from trimtab.policy import PluginPolicy
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Broken", "Conflict", "NamedCodec", "Plugin", "Registry", "load"]
 
 _BUILTIN = "trimtab"
+_PROTOCOL_METHODS = tuple(name for name in vars(WireProtocol) if not name.startswith("_") and name != "name")
 _HOOKS = tuple(name for name in trimtab.hookspecs.__all__ if name.startswith("trimtab_"))
 
 
@@ -83,7 +85,7 @@ class Registry:
     broken: list[Broken] = field(factory=list)
     conflicts: list[Conflict] = field(factory=list)
     codecs: list[NamedCodec] = field(factory=list)
-    wire_protocols: dict[str, Any] = field(factory=dict)
+    wire_protocols: dict[str, WireProtocol] = field(factory=dict)
     summarizers: dict[str, Callable[..., Any]] = field(factory=dict)
     blob_stores: dict[str, Callable[[str], BlobStore]] = field(factory=dict)
     token_counters: dict[str, Callable[[], TokenCounter]] = field(factory=dict)
@@ -250,6 +252,9 @@ def _checked(hook: str, given: Any) -> Any:
         for one in protocols:
             if not isinstance(getattr(one, "name", None), str):
                 raise BrokenPlugin(f"{hook}: a protocol has a `name`, {one!r:.120} has none")
+            missing = [name for name in _PROTOCOL_METHODS if not callable(getattr(one, name, None))]
+            if missing:
+                raise BrokenPlugin(f"{hook}: protocol {one.name!r} has no {', '.join(missing)}")
         return protocols
     if not isinstance(given, Mapping) or not all(isinstance(k, str) and callable(v) for k, v in given.items()):
         raise BrokenPlugin(f"{hook} must give a mapping of name to callable, not {given!r:.120}")

@@ -8,11 +8,14 @@ is taken out and reported in `host.broken`, the others stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pluggy
 
 from trimtab.types import BlobStore, Codec, TokenCounter
+
+if TYPE_CHECKING:  # a plugin that needs only `hookimpl` does not wait for the protocols
+    from trimtab.wire import WireProtocol
 
 __all__ = [
     "ENTRY_POINT_GROUP",
@@ -50,10 +53,16 @@ def trimtab_codecs() -> Iterable[tuple[str, Codec]]:
 
 
 @hookspec
-def trimtab_wire_protocols() -> Iterable[Any]:
+def trimtab_wire_protocols() -> Iterable[WireProtocol]:
     """Wire protocols: where tool calls, their raw arguments and tool results live, whole and streamed.
 
-    Called once, at load. Each has a `name` that no other may have. Raising: the plugin is reported and taken out.
+    Called once, at load. Each has a `name` that no other may have, and every method of `trimtab.wire.WireProtocol`;
+    where two are equally sure of a request, the one that was registered first reads it. Raising: the plugin is reported
+    and taken out. Example::
+
+        @hookimpl
+        def trimtab_wire_protocols():
+            return [my_protocol]
     """
     raise NotImplementedError
 

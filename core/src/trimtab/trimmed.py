@@ -59,6 +59,7 @@ class Trimmed:
         over_budget: everything that can move is down to its bare marker, and it is still above `keep`.
         error: why the output was left whole although it is above its budget (a codec or the store failed), or None.
         moved: how many texts were stored.
+        share: the part of its batch that the output was trimmed to; None: its own budget.
         explained: what `host.explain` gives, worked out when called.
     """
 
@@ -68,6 +69,7 @@ class Trimmed:
     over_budget: bool = False
     error: Exception | None = None
     moved: int = 0
+    share: int | None = None
     _envelope: Callable[[], Envelope | None] = field(default=lambda: None, repr=False, eq=False)
     explained: Callable[[], dict[str, Any]] = field(default=dict, repr=False, eq=False)
     _output: Json = field(repr=False)

@@ -9,6 +9,7 @@ __all__ = ["COMMANDS", "HELP", "RESERVED"]
 COMMANDS: Final[dict[str, str | dict[str, str]]] = {
     "demo": "trimtab.cli.demonstration:demo",
     "trim": "trimtab.cli.trimming:trim",
+    "calls": "trimtab.cli.calls:calls",
     "show": "trimtab.cli.rows:show",
     "render": "trimtab.cli.rows:render",
     "inflate": "trimtab.cli.rows:inflate",

@@ -18,7 +18,7 @@ from trimtab.cli.streams import is_terminal, say
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["Form", "Outputs", "argument", "read_outputs", "read_rows", "read_text"]
+__all__ = ["Form", "Outputs", "argument", "read_bytes", "read_outputs", "read_rows", "read_text"]
 
 Form = Literal["auto", "json", "text", "jsonl"]
 
@@ -47,7 +47,7 @@ def read_text(name: str) -> str:
     Raises:
         CallerError: unreadable, binary, or not UTF-8 (the message has the byte's offset).
     """
-    data = _read_bytes(name)
+    data = read_bytes(name)
     for mark, encoding in _WIDE_MARKS.items():
         if data.startswith(mark):
             raise CallerError(
@@ -132,7 +132,8 @@ def argument(text: str | None, option: str) -> Json:
         raise CallerError(f"""{option} is not JSON: {_fault(error)}; write it as in '{{"query": "..."}}'""") from None
 
 
-def _read_bytes(name: str) -> bytes:
+def read_bytes(name: str) -> bytes:
+    """The bytes of a file, or of standard input (`-`). Raises CallerError: unreadable."""
     if name == "-":
         if is_terminal(sys.stdin):
             say("reading from the terminal; end with Ctrl-D")

@@ -10,20 +10,25 @@ from cyclopts import Parameter
 
 from trimtab._json import canonical
 from trimtab.budget import Budget
-from trimtab.cli.inputs import Form, Outputs, argument, read_outputs
+from trimtab.cli.inputs import Outputs, argument, read_outputs
 from trimtab.cli.options import Count, File, Flat, Name, Places
 from trimtab.cli.places import find_policy, open_host
+from trimtab.cli.requests import request_protocol
 from trimtab.cli.screen import counted, percent, progress, saying
 from trimtab.cli.streams import emit
 from trimtab.envelope import BlobRef
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host import Host
+from trimtab.host.requests import TrimmedRequest
 from trimtab.marker import HANDLE_DIGITS, MIN_MOVED
 from trimtab.policy import Policy
 from trimtab.trimmed import Trimmed
 from trimtab.types import Call, Json
 
 __all__ = ["trim"]
+
+# The tool's name where none is given.
+_ANY = "output"
 
 # Moved texts, or outputs with an error, that a report names one by one.
 _NAMED = 10
@@ -33,19 +38,20 @@ def trim(
     file: File,
     /,
     *,
-    tool: Annotated[str, Parameter(metavar="NAME")] = "output",
+    tool: Annotated[str, Parameter(metavar="NAME")] = _ANY,
     limit: Count = None,
     keep: Count = None,
     unit: Literal["chars", "tokens"] | None = None,
     focus: Annotated[str | None, Parameter(metavar="TEXT")] = None,
     arguments: Annotated[str | None, Parameter(metavar="JSON")] = None,
-    as_: Annotated[Form, Parameter(name="--as")] = "auto",
+    as_: Annotated[Literal["auto", "json", "text", "jsonl", "request"], Parameter(name="--as")] = "auto",
+    protocol: Name = None,
     owner: Name = None,
     row: bool = False,
     json: bool = False,
     places: Flat = None,
 ) -> int:
-    """Trim tool outputs: print what goes into the prompt, and store the full texts.
+    """Trim tool outputs, or those in a provider's request: print what goes into the prompt, store the full texts.
 
     Standard output has the rendering and nothing else; a report goes to standard error. A text is printed as it is, any
     other value as JSON on one line, outputs from JSON lines one to a line.
@@ -53,6 +59,9 @@ def trim(
     The input is UTF-8. What parses as one JSON value is that value; two or more lines of which each is a JSON object or
     array, and files named .jsonl or .ndjson, are one output to a line; anything else is a text. `--as` overrides this:
     a JSON file read `--as text` keeps its own spelling and indentation outside the moved texts.
+
+    A JSON object that is a request of a provider's with tool results in it, and for which no tool is named, is printed
+    with its results trimmed, each by its tool's budget, and everything else as it was.
 
     A store that is named (by `--store`, TRIMTAB_STORE or the policy) is opened first; trimtab.db in this folder is made
     when a text is stored. Exits with 1 if an output was left whole because something failed.
@@ -67,6 +76,7 @@ def trim(
         arguments: The call's arguments, as JSON.
         as_: What the input is.
         owner: Who holds the stored texts until `trimtab store release`, such as a conversation's id. Default: default.
+        protocol: The wire protocol of a request, such as anthropic. Default: the one that it looks like.
         row: Print the row for the database instead of the rendering.
         json: Print an object for each output, with value, row, sizes and error.
     """
@@ -74,16 +84,39 @@ def trim(
     if row and json:
         raise CallerError("give --row or --json, not both: --json has the row too")
     call = Call(tool, None, arguments=argument(arguments, "--arguments"), focus=focus)
-    outputs = read_outputs(file, as_)
+    asked = as_ == "request" or protocol is not None
+    about_output = row or arguments is not None or focus is not None or tool != _ANY
+    if asked and about_output:
+        raise CallerError(
+            "--tool, --arguments, --focus and --row are about one output; a request says which call is which"
+        )
+    outputs = read_outputs(file, "json" if as_ == "request" or asked else as_)
     host, url = open_host(places, reading=False)
     with host:
         budget = _budget(host.policy, call, limit, keep, unit)
         report = _Report(outputs=outputs, budget=budget, url=url, places=places, trims=host.policy.trims())
-        for done in _trimmed(host, outputs, call, budget, owner):
-            report.add(done)
-            _print(done, outputs, url=url, row=row, json=json)
+        if not asked and not about_output and as_ == "auto" and outputs.form == "json":
+            protocol = request_protocol(host, outputs.values[0])
+        if asked or protocol is not None:
+            own = None if (limit, keep, unit) == (None, None, None) else budget
+            _print_request(host.trim_request(outputs.values[0], protocol, budget=own, owner=owner), report, json=json)
+        else:
+            for done in _trimmed(host, outputs, call, budget, owner):
+                report.add(done)
+                _print(done, outputs, url=url, row=row, json=json)
     report.tell()
     return 1 if report.failed else 0
+
+
+def _print_request(done: TrimmedRequest, report: _Report, *, json: bool) -> None:
+    """Print a trimmed request, and count its results."""
+    note = f"read as a request of {done.protocol}; with --as json it is one output"
+    report.outputs = Outputs(form="jsonl", values=[one.value for one in done.results], note=note)
+    for one in done.results:
+        report.add(one)
+    results = [{"key": key, **_as_data(one, report.url)} for key, one in zip(done.keys, done.results, strict=True)]
+    shown = {"protocol": done.protocol, "request": done.request, "results": results} if json else done.request
+    emit(f"{canonical(shown)}\n")
 
 
 def _budget(policy: Policy, call: Call, limit: int | None, keep: int | None, unit: Any) -> Budget:

@@ -15,12 +15,15 @@ from trimtab.policy import Policy
 from trimtab.trim import prompt_text
 from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
 
-__all__ = ["DEFAULT_OWNER", "Engine", "holder"]
+__all__ = ["DEFAULT_OWNER", "Engine", "fingerprint", "holder"]
 
 DEFAULT_OWNER = "default"
 
 # Tool names come from outside: a flood of them must not fill the memory.
 _MOST_BUDGETS = 1_000
+
+# Results of requests whose share of a batch is remembered; the oldest are forgotten first.
+_MOST_SHARES = 100_000
 
 
 def holder(owner: Owner | None) -> str:
@@ -34,7 +37,8 @@ def holder(owner: Owner | None) -> str:
     return owner
 
 
-def _fingerprint(tool: str, output: Json) -> str:
+def fingerprint(tool: str, output: Json) -> str:
+    """Tells outputs of tools apart: what went whole, what was sent with which share."""
     return blob_id(f"{tool}\0{prompt_text(output)}")
 
 
@@ -47,6 +51,7 @@ class Engine:
     _counters: dict[str, TokenCounter] = field(factory=dict)
     _budgets: dict[str, Budget] = field(factory=dict)
     _whole: dict[str, Exception] = field(factory=dict)
+    _shares: dict[str, int | None] = field(factory=dict)
     _lock: Lock = field(factory=Lock, repr=False)
 
     def budget(self, tool: str) -> Budget:
@@ -90,11 +95,26 @@ class Engine:
     def stay_whole(self, tool: str, output: Json, error: Exception) -> None:
         """Remember that this output went out whole, and why: it must, from now on, in every request."""
         with self._lock:
-            self._whole.setdefault(_fingerprint(tool, output), error.with_traceback(None))
+            self._whole.setdefault(fingerprint(tool, output), error.with_traceback(None))
 
     def why_whole(self, tool: str, output: Json) -> Exception | None:
         """What failed when this output went out whole before; None: it did not."""
-        return self._whole.get(_fingerprint(tool, output)) if self._whole else None
+        return self._whole.get(fingerprint(tool, output)) if self._whole else None
+
+    def was_sent(self, key: str) -> bool:
+        """Whether a request with this result was trimmed before."""
+        return key in self._shares
+
+    def first_share(self, key: str) -> int | None:
+        """The share of its batch that a result was first sent with; None: its own budget."""
+        return self._shares.get(key)
+
+    def sent(self, key: str, share: int | None) -> None:
+        """Remember the share that a result is sent with: it keeps it in every later request, whatever stands beside."""
+        with self._lock:
+            self._shares.setdefault(key, share)
+            while len(self._shares) > _MOST_SHARES:
+                del self._shares[next(iter(self._shares))]
 
     def describe(self, budget: Budget) -> Mapping[str, Json]:
         """A budget as data."""

@@ -12,6 +12,7 @@ from trimtab.citations import citations
 from trimtab.discovery import Broken, Conflict, Plugin, Registry, load
 from trimtab.host.engine import Engine, holder
 from trimtab.host.reading import grep_steps, read_steps, room_for, run_read_tool_steps
+from trimtab.host.requests import TrimmedRequest, trim_request_steps
 from trimtab.host.rows import allow_list_steps, inflate_steps, render_steps
 from trimtab.host.steps import Steps, arun, run
 from trimtab.host.tools import read_tools
@@ -32,6 +33,7 @@ from trimtab.types import (
     Owner,
     Page,
 )
+from trimtab.wire import WireProtocol
 
 __all__ = ["Host"]
 
@@ -125,8 +127,8 @@ class Host:
         return list(self._engine.registry.conflicts)
 
     @property
-    def protocols(self) -> Mapping[str, Any]:
-        """Wire protocols by name."""
+    def protocols(self) -> Mapping[str, WireProtocol]:
+        """Wire protocols by name: the built-in ones and the plugins'."""
         return dict(self._engine.registry.wire_protocols)
 
     # Trimming
@@ -186,6 +188,43 @@ class Host:
     ) -> list[Trimmed]:
         """As `trim_batch`."""
         return await self._arun(trim_batch_steps(self._engine, calls, budget, owner))
+
+    def trim_request(
+        self,
+        request: Json,
+        protocol: str | WireProtocol | None = None,
+        *,
+        budget: Budget | None = None,
+        owner: Owner | None = None,
+    ) -> TrimmedRequest:
+        """Trim every tool result of a provider request, and touch nothing else.
+
+        What answers one assistant message shares the budget's `batch`; read-back tools are exempt. A result that this
+        host sent before is sent with the same bytes again.
+
+        Args:
+            request: the body as JSON data, or its list of messages; it is not changed.
+            protocol: a name of `host.protocols`, or a protocol; None: the one that the request looks like.
+            budget: None: the policy's for each tool.
+            owner: who holds the texts.
+
+        Raises:
+            CallerError: an unknown protocol, or a request that looks like none.
+            UnsupportedOutput: a result is not JSON (unless the policy passes such ones whole).
+            PluginError: a plugin's protocol raised.
+        """
+        return self._run(trim_request_steps(self._engine, request, protocol, owner, budget))
+
+    async def atrim_request(
+        self,
+        request: Json,
+        protocol: str | WireProtocol | None = None,
+        *,
+        budget: Budget | None = None,
+        owner: Owner | None = None,
+    ) -> TrimmedRequest:
+        """As `trim_request`."""
+        return await self._arun(trim_request_steps(self._engine, request, protocol, owner, budget))
 
     def explain(self, trimmed: Trimmed) -> dict[str, Any]:
         """What was kept of an output and why: codec, focus, budget, cap, and for each bulk text what became of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from attrs import asdict, evolve, frozen
@@ -53,9 +54,17 @@ def trim_steps(engine: Engine, call: Call, budget: Budget | None, owner: Owner |
 
 
 def trim_batch_steps(
-    engine: Engine, calls: Sequence[Call], budget: Budget | None, owner: Owner | None
+    engine: Engine,
+    calls: Sequence[Call],
+    budget: Budget | None,
+    owner: Owner | None,
+    *,
+    settled: Mapping[int, int | None] = MappingProxyType({}),
 ) -> Steps[list[Trimmed]]:
-    """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike."""
+    """Trim the outputs that answer one assistant message; above `batch`, the larger ones share it alike.
+
+    `settled`: of outputs that were sent before (by index), the share that they were sent with; it stays.
+    """
     held_by = holder(owner)
     for call in calls:
         if not isinstance(call, Call):
@@ -65,19 +74,21 @@ def trim_batch_steps(
         for call in calls:
             prepared.append((yield from _prepare(engine, call, budget, held_by)))
         shared = budget or engine.policy.budget()
+        shares: dict[int, int | None] = {}
         if shared.batch is not None:
             # What reads back is outside; what failed is whole, whatever the others get.
             counting = [index for index, one in enumerate(prepared) if not one.reads_back and one.error is None]
             sizes = [_counted(prepared[index], shared) for index in counting]
             part = share(sizes, shared.batch, shared.least)
             for index, size in zip(counting, sizes, strict=True):
-                if part is not None and size > part:
-                    own = prepared[index].budget.shared(part)
-                    prepared[index] = yield from _prepare(engine, calls[index], own, held_by)
+                shares[index] = settled.get(index, part if part and size > part else None)
+                if (own := shares[index]) is not None:
+                    shared_budget = prepared[index].budget.shared(own)
+                    prepared[index] = yield from _prepare(engine, calls[index], shared_budget, held_by)
         results = []
-        for one in prepared:
+        for index, one in enumerate(prepared):
             with span("trimtab.trim", {"gen_ai.tool.name": one.tool}) as recording:
-                trimmed = yield from _store(engine, one, held_by)
+                trimmed = yield from _store(engine, one, held_by, shares.get(index))
                 _report(recording, trimmed)
             results.append(trimmed)
         return results
@@ -194,7 +205,7 @@ def _original(
     return None
 
 
-def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
+def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = None) -> Steps[Trimmed]:
     """Store the moved texts, then hand out; a store that fails leaves the output whole, now and later."""
     error = prepared.error
     trimming = prepared.trimming
@@ -217,6 +228,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str) -> Steps[Trimmed]:
         tool=prepared.tool,
         value=value,
         moved=len(trimming.blobs),
+        share=share,
         envelope=lambda: _envelope(prepared, trimming),
         changed=value is not prepared.output and value != prepared.output,
         over_budget=trimming.over_budget,

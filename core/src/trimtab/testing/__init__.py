@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from trimtab.testing.codecs import CodecContract
     from trimtab.testing.plugins import PluginContract
     from trimtab.testing.stores import StoreContract
+    from trimtab.testing.wire import WireContract
 
-__all__ = ["CodecContract", "PluginContract", "StoreContract"]
+__all__ = ["CodecContract", "PluginContract", "StoreContract", "WireContract"]
 
 _SUITES = {
     "CodecContract": "trimtab.testing.codecs",
     "PluginContract": "trimtab.testing.plugins",
     "StoreContract": "trimtab.testing.stores",
+    "WireContract": "trimtab.testing.wire",
 }
 
 

@@ -1,0 +1,158 @@
+"""From decoded arguments to ranges: which values are entries, and what is wrong with those that are not.
+
+Nothing is derived: a ref, a summary or a topic is taken as it stands or not at all. An entry that the text ended
+inside is passed over without a word; one that is whole but unusable is counted, with a reason.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trimtab.compress.lines import LineEntry
+from trimtab.compress.names import MAX_CHARS, SPACES, SUMMARY, TOPIC, field, ref_of
+from trimtab.compress.results import CompressRange
+from trimtab.lenient.strings import mend_surrogates
+from trimtab.types import Json
+
+__all__ = [
+    "Defaults",
+    "Entry",
+    "entry_of",
+    "is_entry",
+    "kind_of",
+    "line_range",
+    "max_chars_of",
+    "range_or_reason",
+    "topic_of",
+]
+
+_REASON_CHARS: Final = 200
+_SHOWN: Final = 40
+_DIGITS: Final = 9
+
+Entry = CompressRange | str
+"""A range, or the reason why an entry is none."""
+
+Defaults = tuple[str | None, int | None]
+"""The topic and the largest summary size that hold for entries without their own."""
+
+
+def topic_of(value: Json) -> str | None:
+    """A topic, if the value is a text that is not blank."""
+    return value if isinstance(value, str) and value.strip(SPACES) else None
+
+
+def max_chars_of(value: Json) -> int | None:
+    """A positive whole number of chars, also written as text or as `900.0`; anything else counts for nothing."""
+    if isinstance(value, str):
+        digits = value.strip(SPACES)
+        value = int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS else None
+    elif isinstance(value, float):
+        value = int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def is_entry(value: Json) -> bool:
+    """Whether a value is an entry in object form with all that it needs."""
+    return isinstance(value, dict) and isinstance(range_or_reason(value, (None, None), None), CompressRange)
+
+
+def entry_of(value: Json, defaults: Defaults, call_id: str | None) -> Entry:
+    """The range that an element of the content is, or why it is none. Line form is read elsewhere."""
+    if isinstance(value, dict):
+        return range_or_reason(value, defaults, call_id)
+    if isinstance(value, str):
+        return f'a text that does not begin with refs and is no object: "{_shown(value)}"'
+    return f"{kind_of(value)} where an object should be"
+
+
+def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | None) -> Entry:
+    """The range of an entry in object form, or why it is none."""
+    start, end, summary = entry.get("startRef"), entry.get("endRef"), entry.get(SUMMARY)
+    if not isinstance(start, str) or not (start := start.strip(SPACES)) or " " in start:
+        start = ref_of(entry, "start")
+    if not isinstance(end, str) or not (end := end.strip(SPACES)) or " " in end:
+        end = ref_of(entry, "end")
+    if summary is None:
+        summary = field(entry, SUMMARY)
+    if not start or not end or not isinstance(summary, str) or not summary.strip(SPACES):
+        return _reason(entry, start, end, summary)
+    topic, most = entry.get(TOPIC), entry.get("summaryMaxChars")
+    if len(entry) > 3:
+        topic = topic_of(field(entry, TOPIC) if topic is None else topic)
+        most = max_chars_of(field(entry, MAX_CHARS) if most is None else most)
+    else:
+        topic, most = topic_of(topic), None if most is None else max_chars_of(most)
+    return CompressRange(
+        start_ref=_clean(start),
+        end_ref=_clean(end),
+        summary=_clean(summary),
+        topic=_clean(topic or defaults[0]),
+        summary_max_chars=most or defaults[1],
+        call_id=call_id,
+    )
+
+
+def line_range(entry: LineEntry, defaults: Defaults, call_id: str | None) -> Entry:
+    """The range of an entry in line form, or why it is none."""
+    if not entry.summary:
+        return f"no summary below the line with {entry.start} and {entry.end}"
+    topic = entry.topic or defaults[0] or entry.topic_or_first()
+    return CompressRange(
+        start_ref=entry.start,
+        end_ref=entry.end,
+        summary=_clean(entry.summary),
+        topic=_clean(topic),
+        summary_max_chars=defaults[1],
+        call_id=call_id,
+    )
+
+
+def _clean(text: str | None) -> str | None:
+    """The same text, as valid Unicode."""
+    if text is None or text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return mend_surrogates(text)
+    return text
+
+
+def _reason(entry: dict[str, Json], start: str | None, end: str | None, summary: Json) -> str:
+    """What an entry lacks, in the order of its fields."""
+    if not entry:
+        return "an empty object"
+    faults = []
+    for name, ref in (("startRef", start), ("endRef", end)):
+        if not ref:
+            value = next((entry[key] for key in entry if key in (name, name.replace("Ref", "Id"))), None)
+            wrong = "" if value is None or isinstance(value, str) else f" ({kind_of(value)} is no ref)"
+            faults.append(f"{name} is {'not a text' if wrong else 'missing'}{wrong}")
+    if isinstance(summary, str):
+        if not summary.strip(SPACES):
+            faults.append("summary is blank")
+    elif summary is None:
+        faults.append("summary is missing")
+    else:
+        faults.append(f"summary is {kind_of(summary)}, not a text")
+    return "; ".join(faults)[:_REASON_CHARS]
+
+
+def kind_of(value: Json) -> str:
+    """What a value is, in words for a model."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, list):
+        return "an array"
+    return "an object" if isinstance(value, dict) else "a text"
+
+
+def _shown(text: str) -> str:
+    """The beginning of a text on one line."""
+    short = " ".join(_clean(text[: 2 * _SHOWN]).split())  # type: ignore[union-attr]  # a text stays one
+    return short if len(short) <= _SHOWN else f"{short[:_SHOWN]}…"

@@ -1,0 +1,53 @@
+"""What one parse has found so far."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trimtab.compress.entries import Defaults, Entry
+from trimtab.compress.results import CompressRange, Kind
+from trimtab.lenient.repairs import GIVEN_UP
+
+__all__ = ["Found"]
+
+_REASONS: Final = 100  # kept of a call with very many bad entries; all of them are counted
+
+
+class Found:
+    """Ranges, faults and repairs, in the order of the text."""
+
+    def __init__(self, call_id: str | None) -> None:
+        self.call_id = call_id
+        self.ranges: list[CompressRange] = []
+        self.invalid = 0
+        self.reasons: list[str] = []
+        self.repairs: dict[str, None] = {}
+        self.keys: tuple[str, ...] = ()
+        self.cut = False
+        self.defaults: Defaults = (None, None)
+        self.content_type: str | None = None
+        self._fault: Kind | None = None
+
+    def kind(self) -> Kind:
+        """The kind of the whole: what the text is, not how it was read."""
+        if self.cut and GIVEN_UP not in self.repairs:
+            return "truncated"
+        return "ok" if self.ranges else self._fault or "malformed-json"
+
+    def fail(self, kind: Kind) -> None:
+        """Take note of why there may be no ranges; the first cause counts."""
+        if self._fault is None:
+            self._fault = kind
+
+    def count(self) -> int:
+        """How many entries were seen that are not half-written."""
+        return len(self.ranges) + self.invalid
+
+    def add(self, entry: Entry) -> None:
+        """Take a range, or the reason why an entry is none."""
+        if isinstance(entry, CompressRange):
+            self.ranges.append(entry)
+            return
+        if len(self.reasons) < _REASONS:
+            self.reasons.append(f"entry {self.count()}: {entry}")
+        self.invalid += 1

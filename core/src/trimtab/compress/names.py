@@ -1,0 +1,108 @@
+"""The names under which models write the fields of a compress call, and what may stand in them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trimtab.types import Json
+
+__all__ = [
+    "ARGUMENTS",
+    "ENVELOPE",
+    "KNOWN",
+    "MAX_CHARS",
+    "SLOTS",
+    "SPACES",
+    "SUMMARY",
+    "TOPIC",
+    "field",
+    "is_ref",
+    "names_compress",
+    "plain",
+    "ref_of",
+]
+
+SPACES: Final = " \t\r\n\v\f\x00\x85\xa0\u200b\u2028\u2029\u3000\ufeff"
+
+# In the order in which they win. The weak ones mean a ref only where their value looks like one.
+_STARTS: Final = ("startref", "startid", "startmessageid", "startmessageref", "start")
+_ENDS: Final = ("endref", "endid", "endmessageid", "endmessageref", "end")
+_BOTH: Final = ("messageid", "messageref")
+_WEAK_STARTS: Final = ("startmessage", "fromref", "fromid", "from", "first", "begin")
+_WEAK_ENDS: Final = ("endmessage", "toref", "toid", "to", "last")
+_WEAK_BOTH: Final = ("message", "msgid", "ref")
+
+SLOTS: Final = ("content", "ranges")
+SUMMARY: Final = "summary"
+TOPIC: Final = "topic"
+MAX_CHARS: Final = "summarymaxchars"
+
+# Where an envelope holds the arguments of the call, and what else stands in envelopes.
+ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "params", "actioninput", "toolinput", "kwargs")
+ENVELOPE: Final = frozenset(
+    "name toolname tool function action recipientname type id index callid toolcallid tooluseid status role method jsonrpc".split()
+)
+KNOWN: Final = frozenset(
+    [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
+) - {"start", "end", "input"}
+
+_PLAIN: Final = str.maketrans(
+    {"_": "", "-": "", " ": "", **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}}
+)
+_REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
+_SPACED_REF: Final = re.compile("([mMbB])[ \\t_-]+([0-9]{1,7})\\Z")
+_LAST_WORD: Final = re.compile("[A-Za-z0-9_-]+\\Z")
+
+
+def plain(name: str) -> str:
+    """A key in lower case and without separators: `start_ref`, `StartRef` and `start-ref` are one name."""
+    return name.translate(_PLAIN)
+
+
+def field(entry: dict[str, Json], name: str) -> Json:
+    """The value under this name, spelt exactly so or otherwise; None where there is none."""
+    found = entry.get(name)
+    if found is not None:
+        return found
+    for key in entry:
+        if plain(key) == name and entry[key] is not None:
+            return entry[key]
+    return None
+
+
+def is_ref(text: str) -> bool:
+    """Whether a text looks like the ref of a message (`m00150`) or of a block (`b2`)."""
+    return _REF.match(text) is not None
+
+
+def ref_of(entry: dict[str, Json], which: str) -> str | None:
+    """The start or end ref of an entry: the first of its names with a text in it."""
+    by_name = {plain(key): entry[key] for key in reversed(entry)}
+    strong, weak = (_STARTS, _WEAK_STARTS) if which == "start" else (_ENDS, _WEAK_ENDS)
+    for name in (*strong, *_BOTH):
+        text = _text(by_name.get(name))
+        if text:
+            return text
+    for name in (*weak, *_WEAK_BOTH):
+        text = _text(by_name.get(name))
+        if text and is_ref(text):
+            return text
+    return None
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        return ""
+    text = value.strip(SPACES)
+    spaced = _SPACED_REF.match(text)
+    return f"{spaced[1]}{spaced[2]}" if spaced else text
+
+
+def names_compress(name: Json) -> bool:
+    """Whether a tool's name is that of the compress tool, with whatever prefix a host puts before it."""
+    if not isinstance(name, str):
+        return False
+    last = name.strip(SPACES).replace(":", ".").split(".")
+    words = plain(last[-1]) if not last[-1].isdigit() or len(last) < 2 else plain(last[-2])
+    return words.endswith("compress") and not words.endswith("decompress")

@@ -1,0 +1,200 @@
+"""Which quote ends a string: the rules for texts whose inner quotes are not escaped.
+
+A quote ends its string when what follows can only be structure: the end of the text, a comma and a key, closing
+brackets and what may stand behind them. Every other quote is part of the text. A rule looks at most `WINDOW` chars
+ahead, so that a text is read the same way however it is fed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+from trimtab.lenient.chars import (
+    ARRAY_OPENERS,
+    CHAIN,
+    CLOSERS,
+    COMMAS,
+    KEY_AHEAD,
+    KEY_WITHOUT_COLON,
+    OBJECT_OPENERS,
+    QUOTE_ENDS,
+    SEPARATORS,
+    SPACE,
+    SPACES,
+    VALUE_LITERAL,
+)
+
+__all__ = ["WINDOW", "Place", "ends_item", "ends_member", "ends_root", "is_known", "past_comments"]
+
+WINDOW: Final = 2048
+
+_STRING_AHEAD: Final = {
+    ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*+", re.DOTALL) for ends in set(QUOTE_ENDS.values())
+}
+_CUT_KEY: Final = re.compile(f"[\"'“‘][A-Za-z_]?+[A-Za-z0-9_]{{0,63}}+[\"'”’]?+[{SPACES}]*+")
+_REF_AHEAD: Final = re.compile("[mb][0-9]")
+_COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*+-->")
+_FENCE: Final = re.compile("```|~~~|</|<[|｜]|\\[/|data:")
+_CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
+_STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂")
+
+
+@frozen(kw_only=True)
+class Place:
+    """Where a string stands: how many containers are open, and what is known of the keys around it."""
+
+    depth: int
+    in_object: bool
+    known: frozenset[str]
+    bare_keys: bool
+    doubt: bool
+
+
+def is_known(name: str, known: frozenset[str]) -> bool:
+    """Whether a key is one of these, which are spelt in lower case and without separators."""
+    return name.replace("_", "").replace("-", "").replace(" ", "").lower() in known
+
+
+def past_comments(text: str, at: int, end: int) -> int:
+    """The index of the next character that is neither white space nor in a comment, or `end`."""
+    while True:
+        at = SPACE.match(text, at, end).end()  # type: ignore[union-attr]  # it matches the empty text
+        found = _COMMENT.match(text, at, end) if text[at : at + 1] in ("/", "#", "<") else None
+        if found is None:
+            return at
+        at = found.end()
+
+
+def ends_member(text: str, at: int, end: int, place: Place) -> bool:
+    """Whether the quote before index `at` ends the value of an object's member."""
+    i = past_comments(text, at, end)
+    if i >= end:
+        return True
+    char = text[i]
+    if char in COMMAS:
+        return _after_comma(text, i, end, place)
+    if char in CLOSERS:
+        return _after_closers(text, i, end, place)
+    if char in OBJECT_OPENERS:
+        return _entry_ahead(text, i, end, place)
+    if char in QUOTE_ENDS or i > at:
+        return _key_ahead(text, i, end, place)
+    return False
+
+
+def _after_comma(text: str, at: int, end: int, place: Place) -> bool:
+    i = at
+    while i < end and text[i] in COMMAS:
+        i = past_comments(text, i + 1, end)
+    if i >= end:
+        return True
+    if text[i] in CLOSERS:
+        return _after_closers(text, i, end, place)
+    if text[i] in OBJECT_OPENERS:
+        return _entry_ahead(text, i, end, place)
+    return _key_ahead(text, i, end, place)
+
+
+def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
+    """What follows closing brackets: more structure, or, where they close everything, other text."""
+    first = i = at  # a closing bracket stands there
+    while True:
+        i = CHAIN.match(text, i, end).end()  # type: ignore[union-attr]  # it matches the empty text
+        behind = past_comments(text, i, end)
+        if behind == i:
+            break
+        i = behind
+    if i >= end:
+        return True
+    char = text[i]
+    closers = sum(text.count(closer, first, i) for closer in CLOSERS)
+    closers += (CLOSERS[text[first]] == "{") is not place.in_object  # such a bracket closes two levels
+    closed = closers >= place.depth
+    if char in OBJECT_OPENERS:
+        return _entry_ahead(text, i, end, place)
+    if _FENCE.match(text, i):
+        return True
+    if not closed:
+        return _key_ahead(text, i, end, place)
+    line = text.find("\n", i, end)
+    if text.rfind("\n", first, i) >= 0 or char in ARRAY_OPENERS:
+        return True
+    return _CLOSED_LATER.search(text, i, end if line < 0 else line) is None
+
+
+def _entry_ahead(text: str, at: int, end: int, place: Place) -> bool:
+    """Whether an object begins here that has a key, or nothing, in it."""
+    i = past_comments(text, at + 1, end)
+    while i < end and text[i] in OBJECT_OPENERS:
+        i = past_comments(text, i + 1, end)
+    return i >= end or text[i] in CLOSERS or _key_ahead(text, i, end, place)
+
+
+def _key_ahead(text: str, at: int, end: int, place: Place) -> bool:
+    """Whether a key and its colon stand here. A key that is not known must have a value behind it."""
+    found = KEY_AHEAD.match(text, at, end)
+    if found is None:
+        found = KEY_WITHOUT_COLON.match(text, at, end)
+        return _cut_key(text, at, end) if found is None else is_known(found[1], place.known)
+    name, bare = found[found.lastindex or 0], found.lastindex == 7
+    if is_known(name, place.known):
+        return True
+    if bare and not place.bare_keys:
+        return False
+    i = found.end()
+    if i >= end:
+        return True
+    if text[i] in CLOSERS or text[i] in COMMAS:
+        return not place.doubt
+    if text[i] not in _STARTS:
+        return VALUE_LITERAL.match(text, i, end) is not None
+    if not place.doubt or text[i] not in QUOTE_ENDS:
+        return True
+    return _string_ahead(text, i, end, ",}]")
+
+
+def _cut_key(text: str, at: int, end: int) -> bool:
+    """Whether the text ends inside a quoted key, or behind it."""
+    found = _CUT_KEY.match(text, at, end)
+    return found is not None and found.end() >= end
+
+
+def _string_ahead(text: str, at: int, end: int, follow: str) -> bool:
+    """Whether the string that begins here ends, at its first quote, before one of these characters."""
+    ends = QUOTE_ENDS[text[at]]
+    found = _STRING_AHEAD[ends].match(text, at + 1, end)
+    stop = found.end() if found else end
+    if stop >= end:
+        return True
+    i = past_comments(text, stop + 1, end)
+    return i >= end or text[i] in follow
+
+
+def ends_item(text: str, at: int, end: int, place: Place) -> bool:
+    """Whether the quote before index `at` ends an element of an array."""
+    i = past_comments(text, at, end)
+    if i >= end:
+        return True
+    char = text[i]
+    if char in COMMAS:
+        i = past_comments(text, SEPARATORS.match(text, i, end).end(), end)  # type: ignore[union-attr]
+        if i >= end:
+            return True
+        char = text[i]
+        if char in ARRAY_OPENERS or VALUE_LITERAL.match(text, i, end):
+            return True
+    if char in CLOSERS:
+        return _after_closers(text, i, end, place)
+    if char in OBJECT_OPENERS:
+        return _entry_ahead(text, i, end, place)
+    if char in QUOTE_ENDS:
+        return _REF_AHEAD.match(text, i + 1, end) is not None or _string_ahead(text, i, end, ",]}")
+    return False
+
+
+def ends_root(text: str, at: int, end: int) -> bool:
+    """Whether the quote before index `at` ends a string that is the whole document: no other one follows."""
+    return text.find(text[at - 1], at, end) < 0 or SPACE.match(text, at, end).end() >= end  # type: ignore[union-attr]

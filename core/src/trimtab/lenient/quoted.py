@@ -1,0 +1,378 @@
+"""The parts of the scanner that read strings, bare words and comments, and the state they share."""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecoder
+from typing import Final
+
+from trimtab.lenient import repairs as names
+from trimtab.lenient.chars import (
+    BODIES,
+    CLOSERS,
+    COMMAS,
+    FULL_WIDTH_MARKS,
+    KEY_AHEAD,
+    QUOTE_ENDS,
+    SPACE,
+    STRAIGHT,
+    WORD,
+)
+from trimtab.lenient.closing import WINDOW, Place, ends_item, ends_member, ends_root, is_known
+from trimtab.lenient.scalars import scalar_of
+from trimtab.lenient.strings import text_of
+from trimtab.types import Json
+
+__all__ = ["QuotedText"]
+
+_FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+(?=[\\n\\[{}\\]]|\\Z)")
+_TRIPLE: Final = {
+    quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*+", re.DOTALL) for quote in STRAIGHT
+}
+_TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
+_LINE_END: Final = re.compile("\\n|\\Z")
+_ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
+_BEHIND: Final = 64
+_QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
+# More inner quotes than any text has by mistake.
+_MANY: Final = 50_000
+_decode = JSONDecoder().raw_decode
+
+
+class QuotedText:
+    """State of a scanner, and how it reads the things that have no structure inside."""
+
+    ROOT: Final = 0
+    KEY: Final = 1
+    VALUE: Final = 2
+    ITEM: Final = 3
+    STRING: Final = 4
+    COMMENT: Final = 5
+    DONE: Final = 6
+
+    def __init__(self, *, known: frozenset[str]) -> None:
+        self.text = ""
+        self.pos = 0
+        self.base = 0  # how much of the document lies before the buffer
+        self.closed = False
+        self.bulk = False
+        self.unfinished = False
+        self.repairs: dict[str, None] = {}
+        self._known = known
+        self._state: int = self.ROOT
+        self._stack: list[
+            bool | None
+        ] = []  # for each open container: an object, an array, or (None) an array without brackets
+        self._objects = 0
+        self._implied = 0
+        self._fresh = True  # nothing was read since the innermost container was opened
+        self._commas = 0
+        self._colon = False
+        self._bare_keys = False
+        self._quote = ""
+        self._triple = False
+        self._is_key_text = False
+        self._start = 0
+        self._scan = 0
+        self._pieces: list[str] = []
+        self._doubt = False
+        self._inner = 0  # inner quotes in all the text
+        self._skipped = -1
+        self._wasted = 0
+        self._comment_end = ""
+        self._resume = 0
+
+    def on_open(self, is_object: bool, start: int) -> None:
+        """A container was opened at this index of the buffer."""
+        raise NotImplementedError
+
+    def on_close(self, end: int, by_text: bool) -> None:
+        """The innermost container was closed; `by_text`: by its own bracket or by one further out."""
+        raise NotImplementedError
+
+    def on_key(self, name: str, start: int, end: int) -> None:
+        """A key of the innermost object was read."""
+        raise NotImplementedError
+
+    def on_value(self, value: Json, start: int, end: int, by_text: bool) -> None:
+        """A value that is no container was read; `by_text`: its end stands in the text."""
+        raise NotImplementedError
+
+    def on_imply(self) -> bool:
+        """The last value of the innermost object begins an array without brackets; False: it cannot."""
+        return False
+
+    def on_end(self) -> None:
+        """The text ended inside what is open now."""
+
+    def _end(self) -> bool:
+        raise NotImplementedError
+
+    def _run(self, i: int) -> bool:
+        return False
+
+    def _member(self) -> bool:
+        return False
+
+    def _skip(self, i: int) -> int:
+        """The index behind white space."""
+        return SPACE.match(self.text, i).end()  # type: ignore[union-attr]  # it matches the empty text
+
+    def _enough(self, i: int) -> bool:
+        """Whether all that a rule may look at behind this index is there."""
+        return self.closed or len(self.text) - i >= WINDOW
+
+    def _after_value(self) -> None:
+        self._fresh = False
+        self._commas = 0
+        stack = self._stack
+        self._state = (self.KEY if stack[-1] else self.ITEM) if stack else self.DONE
+
+    def _place(self) -> Place:
+        return Place(
+            depth=len(self._stack),
+            in_object=bool(self._stack) and bool(self._stack[-1]),
+            known=self._known,
+            bare_keys=self._bare_keys,
+            doubt=self._doubt,
+        )
+
+    def key_ahead(self, i: int) -> bool:
+        """Whether a quoted key and its colon stand at this index."""
+        return KEY_AHEAD.match(self.text, i, i + WINDOW) is not None
+
+    def _open_string(self, quote: str, i: int, is_key: bool) -> bool:
+        text = self.text
+        if not self.closed and len(text) - i < 3:
+            return False
+        if quote != '"':
+            self.repairs[names.FULL_WIDTH if quote in FULL_WIDTH_MARKS else names.QUOTES] = None
+        self._triple = quote in STRAIGHT and text.startswith(quote * 3, i)
+        if self._triple:
+            self.repairs[names.QUOTES] = None
+        self._quote, self._is_key_text = quote, is_key
+        self._start = i
+        self.pos = self._scan = i + (3 if self._triple else 1)
+        self._pieces.clear()
+        self._doubt, self._skipped = False, -1
+        self._resume, self._state = self._state, self.STRING
+        return True
+
+    def _in_string(self) -> bool:
+        """Read on in a string up to the quote that ends it."""
+        text, n = self.text, len(self.text)
+        ends = QUOTE_ENDS[self._quote]
+        body = _TRIPLE[ends] if self._triple else BODIES[ends]
+        while True:
+            at: int = body.match(text, self._scan).end()  # type: ignore[union-attr]  # it matches the empty text
+            if at >= n or text[at] == "\\" or (self._triple and not text.startswith(text[at] * 3, at)):
+                self._scan = at
+                return self._string_runs_out(at)
+            if not self._is_key_text and not self._triple and not self._enough(at):
+                self._scan = at
+                self._keep(at)
+                return False
+            behind = at + (3 if self._triple else 1)
+            if not self._triple and text.startswith(text[at] * 4, at):
+                behind = _QUOTE_RUN.match(text, at).end()  # type: ignore[union-attr]  # a quote stands there
+                at = behind - 1
+                if not self._is_key_text and not self._enough(at):
+                    self._scan = at
+                    return False
+                self.repairs[names.INNER_QUOTE] = None
+            if self._is_key_text or self._triple or self._ends(behind):
+                self._finish(at, behind, True)
+                return True
+            if self._is_cut(at):
+                return True
+            self._inner += 1
+            if self._inner > _MANY:
+                return self._give_up()
+            self.repairs[names.INNER_QUOTE] = None
+            self._doubt = True
+            self._scan = self._past_object(at)
+
+    def _give_up(self) -> bool:
+        """This is no data that anyone meant: what follows is not read."""
+        self.repairs[names.GIVEN_UP] = None
+        self.pos = len(self.text)
+        self.closed = True
+        return self._end()
+
+    def _keep(self, at: int) -> None:
+        """Put what was read of a long string aside; a few chars stay for looking back."""
+        cut = at - _BEHIND
+        if not self.closed and cut > self.pos:
+            self._pieces.append(self.text[self.pos : cut])
+            self.pos = cut
+
+    def _string_runs_out(self, at: int) -> bool:
+        if not self.closed:
+            self._keep(at)
+            return False
+        self._finish(at, len(self.text), False)
+        if self._state != self.DONE:
+            return self._end()
+        self.unfinished = True
+        self.repairs[names.UNFINISHED] = None
+        return True
+
+    def _finish(self, at: int, behind: int, by_text: bool) -> None:
+        """The string ends before index `at`; the text goes on at `behind`."""
+        source = self.text[self.pos : at]
+        if self._pieces:
+            source = "".join([*self._pieces, source])
+        value = text_of(source, self._quote, self.repairs)
+        self.pos = behind
+        if self._is_key_text:
+            self.on_key(value, self._start, behind)
+            self._colon, self._state = False, self.VALUE
+        else:
+            self._state = self._resume
+            self.on_value(value, self._start, behind, by_text)
+            self._after_value()
+
+    def _ends(self, behind: int) -> bool:
+        end = min(len(self.text), behind + WINDOW)
+        if not self._stack:
+            return ends_root(self.text, behind, end)
+        rule = ends_member if self._stack[-1] else ends_item
+        return rule(self.text, behind, end, self._place())
+
+    def _is_cut(self, at: int) -> bool:
+        """Whether the string lost its closing quote: another entry begins inside it. The string is given up then."""
+        if not self._known or not self._stack or not self._stack[-1]:
+            return False
+        found = KEY_AHEAD.match(self.text, at, at + WINDOW)
+        if found is None or not is_known(found[found.lastindex or 0], self._known):
+            return False
+        brace = self.text.rfind("}", max(self.pos, at - 32), at)
+        if brace < 0 or brace + 1 == self._skipped or not _ENTRY_START.match(self.text, brace, at):
+            return False
+        self.repairs[names.MISSING_QUOTE] = None
+        self._state = self._resume
+        self.pos = brace
+        self.on_value(None, self._start, brace, True)
+        self._after_value()
+        return True
+
+    def _past_object(self, at: int) -> int:
+        """Where to read on behind an inner quote: a whole JSON object or array in a string is text of the string."""
+        text = self.text
+        brace = at - 1
+        while brace >= self.pos and text[brace] in " \t\r\n":
+            brace -= 1
+        if brace < self.pos or text[brace] not in "{[":
+            return at + 1
+        if brace > self.pos and text[brace] == "{" and text[brace - 1] == "[":
+            brace -= 1
+        if self._wasted > 16 * WINDOW + 4 * (self.base + at):
+            return at + 1
+        try:
+            end = _decode(text[brace : brace + WINDOW])[1]
+        except (ValueError, RecursionError):
+            self._wasted += WINDOW
+            return at + 1
+        self._skipped = brace + end
+        return max(at + 1, brace + end)
+
+    def _bare_key(self, i: int) -> bool:
+        """A key without quotes."""
+        found = WORD.match(self.text, i)
+        if found is None:
+            self.repairs[names.STRAY] = None
+            self.pos = i + 1
+            return True
+        end = found.end()
+        if end >= len(self.text) and not self.closed:
+            return False
+        self.pos = end
+        self._bare_keys = True
+        self.repairs[names.BARE_KEY] = None
+        self.on_key(found[0], i, end)
+        self._colon, self._state = False, self.VALUE
+        return True
+
+    def _word(self, i: int) -> bool:
+        """A value without quotes: a number, a literal, or text up to what can only be structure."""
+        text = self.text
+        found = WORD.match(text, i)
+        if found is None:
+            self.repairs[names.STRAY] = None
+            self.pos = i + 1
+            return True
+        end = found.end()
+        if not self._enough(end):
+            return False
+        behind = self._skip(end)
+        char = text[behind : behind + 1]
+        single = not char or char in COMMAS or char in CLOSERS or "\n" in text[end:behind]
+        if not single or self._state == self.ROOT:
+            end = self._words_end(end)
+            if end < 0:
+                return False
+        by_text = end < len(text)
+        value = scalar_of(text[i:end].rstrip(" \t\r\n"), self.repairs)
+        self.pos = end
+        self.on_value(value, i, end, by_text)
+        self._after_value()
+        return True
+
+    def _words_end(self, i: int) -> int:
+        """The index at which a text without quotes ends, or -1: it needs more text."""
+        text = self.text
+        if not self._stack:
+            return _LINE_END.search(text, i).end()  # type: ignore[union-attr]  # every text ends
+        found = _TEXT_END.search(text, i)
+        while found is not None:
+            at = found.start()
+            if not self._enough(at):
+                return -1
+            if (
+                not self._stack[-1]
+                or text[at] == "\n"
+                or ends_member(text, at, min(len(text), at + WINDOW), self._place())
+            ):
+                return at
+            found = _TEXT_END.search(text, at + 1)
+        return len(text) if self.closed else -1
+
+    def _aside(self, i: int) -> bool:
+        """Step over a comment or a fence that begins here; False: neither does."""
+        if self._comment_begins(i):
+            return True
+        found = _FENCE.match(self.text, i)
+        if found is None:
+            return False
+        self.repairs[names.FENCE] = None
+        self.pos = found.end()
+        return True
+
+    def _comment_begins(self, i: int) -> bool:
+        text = self.text
+        if text.startswith(("//", "#"), i):
+            self._comment_end = "\n"
+        elif text.startswith("/*", i):
+            self._comment_end = "*/"
+        elif text.startswith("<!--", i):
+            self._comment_end = "-->"
+        else:
+            return False
+        self.repairs[names.COMMENT] = None
+        self.pos = i + 2 - text.startswith("#", i)
+        self._resume, self._state = self._state, self.COMMENT
+        return True
+
+    def _in_comment(self) -> bool:
+        text = self.text
+        at = text.find(self._comment_end, self.pos)
+        if at >= 0:
+            self.pos = at + len(self._comment_end)
+            self._state = self._resume
+            return True
+        if not self.closed:
+            self.pos = max(self.pos, len(text) - len(self._comment_end) + 1)
+            return False
+        self.pos = len(text)
+        self._state = self._resume
+        return True

@@ -1,0 +1,146 @@
+"""Builds the value of a damaged document, and tells which parts of it the text ended inside."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trimtab._json import decode_strict
+from trimtab.lenient.chars import ENTRY_RUN, MEMBER
+from trimtab.lenient.document import Document
+from trimtab.lenient.quick import read_quickly
+from trimtab.lenient.repairs import BARE_KEY, QUOTES
+from trimtab.lenient.scanner import Scanner
+from trimtab.lenient.strings import text_of
+from trimtab.types import Json
+
+__all__ = ["read", "read_slowly"]
+
+
+_BRACKETS: Final = frozenset("{[")
+
+
+class _Tree(Scanner):
+    """Keeps the containers that are open, and puts each value where it belongs."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        super().__init__(known=known)
+        self.bulk = self.closed = True
+        self.value: Json = None
+        self.cut: str | None = None
+        self.last_key = ""
+        self.left_open: tuple[Json, ...] = ()
+        self._containers: list[Json] = []
+        self._keys: list[str] = []  # of each open object the key that was read last
+
+    def _put(self, value: Json) -> None:
+        if not self._containers:
+            self.value = value
+        elif self._stack_top():
+            self._containers[-1][self._keys[-1]] = value
+        else:
+            self._containers[-1].append(value)
+
+    def _stack_top(self) -> bool:
+        return type(self._containers[-1]) is dict
+
+    def on_open(self, is_object: bool, start: int) -> None:
+        container: Json = {} if is_object else []
+        self._put(container)
+        self._containers.append(container)
+        if is_object:
+            self._keys.append("")
+
+    def on_close(self, end: int, by_text: bool) -> None:
+        if type(self._containers.pop()) is dict:
+            self._keys.pop()
+
+    def on_key(self, name: str, start: int, end: int) -> None:
+        self._keys[-1] = name
+
+    def on_value(self, value: Json, start: int, end: int, by_text: bool) -> None:
+        if by_text or not self._containers:
+            self._put(value)
+        elif isinstance(value, str):
+            self.cut = value
+
+    def on_imply(self) -> bool:
+        last = self._containers[-1].get(self._keys[-1])
+        if type(last) is not dict:
+            return False
+        container = [last]
+        self._put(container)
+        self._containers.append(container)
+        return True
+
+    def on_end(self) -> None:
+        self.left_open = tuple(self._containers)
+        self.last_key = self._keys[-1] if self._keys else ""
+
+    def _run(self, i: int) -> bool:
+        """Take the strict objects of scalars that stand here in an array at once."""
+        found = ENTRY_RUN.match(self.text, i)
+        if found is None:
+            return False
+        try:
+            values = decode_strict(f"[{found[0]}]")
+        except ValueError:
+            return False
+        self._judge_commas(False)
+        self._containers[-1].extend(values)
+        self.pos = found.end()
+        self._after_value()
+        return True
+
+    def _member(self) -> bool:
+        """Take a member at once where nothing is doubtful."""
+        if self._commas != (0 if self._fresh else 1):
+            return False
+        found = MEMBER.match(self.text, self.pos)
+        if found is None:
+            return False
+        quoted, single, bare, text, other, word, comma = found.groups()
+        if quoted is None:
+            self.repairs[QUOTES if single is not None else BARE_KEY] = None
+            self._bare_keys = self._bare_keys or bare is not None
+        value: Json
+        if text is not None:
+            value = text_of(text, '"', self.repairs)
+        elif other is not None:
+            self.repairs[QUOTES] = None
+            value = text_of(other, "'", self.repairs)
+        else:
+            value = decode_strict(word)
+        self._containers[-1][quoted or single or bare] = value
+        self.pos = found.end()
+        self._fresh = False
+        self._commas = 1 if comma else 0
+        return True
+
+
+def read(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
+    """Read the document that begins at index `start` of a text, behind white space."""
+    if text[start : start + 1] in _BRACKETS:
+        quick = read_quickly(text, start)
+        if quick is not None:
+            return quick
+    return read_slowly(text, start, known=known)
+
+
+def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
+    """As `read`, with the scanner alone."""
+    tree = _Tree(known)
+    tree.text = text
+    tree.pos = start
+    step = tree.step
+    while step():
+        pass
+    return Document(
+        value=tree.value,
+        start=start,
+        end=tree.pos,
+        finished=not tree.unfinished,
+        open=tree.left_open,
+        cut=tree.cut,
+        last_key=tree.last_key,
+        repairs=tuple(tree.repairs),
+    )

@@ -1,0 +1,57 @@
+"""Arguments of calls in a request's history: which may be sent again as they are, and what stands for the others."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trimtab._json import canonical, decode_strict
+from trimtab.errors import UnsupportedOutput
+from trimtab.types import Json
+
+__all__ = ["INVALID", "as_object", "as_text", "stands", "stands_as_object"]
+
+INVALID: Final = "INVALID_JSON"
+"""The key under which the text of malformed arguments is sent again: it stays readable, and is the same each time."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = " \t\r\n"
+
+
+def _decoded(raw: str) -> Json:
+    """The object that a text holds, or None: providers refuse it (no JSON, no object, NaN, a lone surrogate)."""
+    try:
+        value = decode_strict(raw)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def stands(raw: Json) -> bool:
+    """Whether arguments can be sent as they are where the wire has text: the JSON text of an object."""
+    return isinstance(raw, str) and _decoded(raw) is not None
+
+
+def stands_as_object(raw: Json) -> bool:
+    """Whether arguments can be sent as they are where the wire has objects."""
+    return isinstance(raw, dict)
+
+
+def as_object(raw: Json) -> dict[str, Json]:
+    """The object to send for arguments that cannot be sent as they are; the same one each time."""
+    if isinstance(raw, dict):
+        return raw
+    if raw is None or (isinstance(raw, str) and not raw.strip(_BLANK)):
+        return {}
+    if not isinstance(raw, str):
+        try:
+            raw = canonical(raw)
+        except UnsupportedOutput:
+            raw = f"({type(raw).__name__})"
+    found = _decoded(raw)
+    return found if found is not None else {INVALID: _SURROGATE.sub("\ufffd", raw)}
+
+
+def as_text(arguments: Json) -> str:
+    """The canonical text of an object of arguments. Raises UnsupportedOutput for what is not JSON."""
+    return canonical(arguments)
