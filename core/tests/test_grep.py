@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from trimtab.blobs.paging import PagedText, mark, paged
+from trimtab.errors import BadPattern
 from trimtab.grep import finder, grep
 from trimtab.types import Match
 
@@ -66,3 +67,39 @@ def test_a_match_in_a_long_line_is_shown_with_what_is_around_it() -> None:
     assert match.char == 50_001
     assert "needle" in match.text
     assert len(match.text) == 400
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "((((a{100}){100}){100}){100}){100}",
+        "a{1000000000}",
+        "(?:a{1000,}){1000,}",
+        "(?:a{1000,2000}b){1000,2000}",
+        "(?x)(a{1 0 0 0}) {1000}",
+        "(?x)(a{1#,}\n000}){1000}",
+        "(a{1000})(?i){1000}",
+        "()" * 100_000,
+        "|".join(f"w{n}" for n in range(100_000)),
+    ],
+    ids=lambda pattern: pattern[:32],
+)
+def test_a_pattern_that_would_take_all_memory_is_refused(pattern: str) -> None:
+    """Compiling a regular expression has no time limit, so what would take long to compile never gets there."""
+    with pytest.raises(BadPattern):
+        finder(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "0b3c7e5a-12ab-4cde-9f01-23456789abcd"),
+        ("a.{0,200}b.{0,200}c.{0,1000}d", "a b c d"),
+        (r"(\d{1,3}\.){3}\d{1,3}", "at 127.0.0.1"),
+        (r"(?x) ( \d{4} ) - ( \d{2} )", "on 2026-11"),
+        (r"\p{Lu}{2}\x41", "xABA"),
+    ],
+)
+def test_counts_that_people_write_are_searched(pattern: str, text: str) -> None:
+    """Ids, addresses, dates, and words near one another."""
+    assert len(grep(source(text), finder(pattern)).matches) == 1
