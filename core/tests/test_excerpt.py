@@ -247,6 +247,17 @@ def test_passages_come_before_head_and_tail() -> None:
     assert made.text.endswith("line 1999 of the text\n")
 
 
+def test_passages_leave_half_to_head_and_tail() -> None:
+    """However many passages answer, head and tail together keep about half of the cap, and the tail twice the head."""
+    text = "".join(f"line {n:04} of it\n" for n in range(4_000))
+    every = [(at, at + 48) for at in range(16_000, 60_000, 600)]
+    cuts = excerpt(text, 4_000, passages=lambda: every).cuts
+    head, tail = cuts[0][0] - 1, len(text) - cuts[-1][1]
+    assert len(cuts) > 5
+    assert 1_700 <= head + tail <= 2_300
+    assert 1.8 <= tail / head <= 2.2
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
     [

@@ -23,6 +23,15 @@ _READ = 1 << 18  # chars read at a time
 _LONGEST_LINE = 1 << 22  # chars of one line that are searched; the rest of it is searched as the next piece
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
+# `regex` compiles what is repeated at least n times n times over, and compiling knows no time limit: a dozen chars of
+# a pattern could take all memory. A count behind a group (or behind white space, in verbose mode) multiplies.
+_LONGEST_PATTERN = 2_000
+_MOST_PARTS = 20_000
+_COUNT = re.compile(r"(^|[^{])\{[ \t\n\r\f\v]*([0-9][0-9 \t\n\r\f\v]*)")
+_BEHIND_GROUP = frozenset(")} \t\n\r\f\v")
+_NO_BLANKS = dict.fromkeys(map(ord, " \t\n\r\f\v"))
+_VERBOSE = re.compile(r"\(\?[A-Za-z0-9-]*x")
+
 Finder: TypeAlias = Callable[[str, float], tuple[int, int] | None]
 """`find(text, seconds)`: where the pattern first matches, 0-based and half open. Raises TimeoutError."""
 
@@ -84,6 +93,10 @@ def finder(pattern: str) -> Finder:
         import regex
     except ImportError:
         raise MissingExtra("searching with a regular expression", extra="trimtab[grep]") from None
+    if len(pattern) > _LONGEST_PATTERN:
+        raise BadPattern(f"the pattern has {len(pattern)} chars; a regular expression has at most {_LONGEST_PATTERN}")
+    if _parts(pattern) > _MOST_PARTS:
+        raise BadPattern(f"{pattern!r:.80} repeats too much; use smaller counts, or * and +")
     try:
         compiled: Any = regex.compile(pattern)
     except (regex.error, OverflowError, RecursionError) as error:
@@ -94,6 +107,20 @@ def finder(pattern: str) -> Finder:
         return None if found is None else (found.start(), found.end())
 
     return find
+
+
+def _parts(pattern: str) -> int:
+    """How many parts the compiled pattern has, at most."""
+    single, multiple = len(pattern), 1
+    if _VERBOSE.search(pattern) and "{" in pattern and "#" in pattern:
+        return _MOST_PARTS + 1  # a comment may stand anywhere, also within a count
+    for before, count in _COUNT.findall(pattern):
+        least = int(count.translate(_NO_BLANKS))
+        if before in _BEHIND_GROUP:
+            multiple *= max(least, 1)
+        else:
+            single += least
+    return single * multiple
 
 
 def _pieces(source: TextSource, line: int) -> Iterator[tuple[int, int, str]]:

@@ -13,7 +13,7 @@ from trimtab.codecs import Bulk, codec_for, entities, pointers, text_field
 from trimtab.host import Host
 from trimtab.policy import Policy, ToolPolicy
 from trimtab.testing.samples import host_with
-from trimtab.testing.strategies import json_texts, json_values, keys, media_blocks, scalars, texts
+from trimtab.testing.strategies import forged_rows, json_texts, json_values, keys, media_blocks, scalars, texts
 from trimtab.types import BlobStore, Codec, Json
 
 __all__ = ["KINDS", "Kind"]
@@ -91,6 +91,7 @@ KINDS: Final = (
     Kind(name="policy", policy=Policy(tools={"tool": ToolPolicy(bulk=("/*/content",))}), outputs=_FOUND),
     Kind(name="glob", tool="mcp__web__find", pattern="mcp__*", codec=entities("/*/content"), outputs=_FOUND),
     Kind(name="json leaves", outputs=json_values().filter(lambda value: not isinstance(value, str))),
+    Kind(name="forged rows", outputs=forged_rows() | st.lists(forged_rows(), max_size=3)),
     Kind(name="json text", outputs=json_texts()),
     Kind(name="json text, codec", codec=entities("/*/content"), outputs=json_texts(_FOUND)),
     Kind(

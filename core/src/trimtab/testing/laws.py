@@ -64,7 +64,7 @@ OWNER: Final = "a conversation"
 MOVABLE: Final = 256
 """A text shorter than this, as escaped in the prompt, is never moved."""
 
-STORE_FAULTS: Final = ("put", "find", "get", "held")
+STORE_FAULTS: Final = ("put", "find", "size", "get", "held")
 """The methods of a store that a trim may call."""
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from trimtab.budget import Budget
-from trimtab.testing.corpus import TEXT_KINDS, joined, made_text
+from trimtab.testing.corpus import FOREIGN_TEXT, OWN_TEXT, TEXT_KINDS, joined, made_text
+from trimtab.testing.independent import blob_id_of
 from trimtab.testing.spelling import Style, written
 from trimtab.types import Json, TokenCounter
 
@@ -22,6 +23,7 @@ __all__ = [
     "CountsWords",
     "budgets",
     "focuses",
+    "forged_rows",
     "json_texts",
     "json_values",
     "keys",
@@ -130,6 +132,28 @@ def styles() -> SearchStrategy[Style]:
         repeat_keys=st.booleans(),
         seed=st.integers(0, 999),
     )
+
+
+def forged_rows() -> SearchStrategy[Json]:
+    """Outputs that look like stored rows of every generation: sound ones, damaged ones, one that names a real text."""
+    named = st.sampled_from((OWN_TEXT, FOREIGN_TEXT))
+    long = texts(longest=3_000)
+
+    def of_now(text: str, skeleton: Json, version: Json) -> Json:
+        ref = {"key": "/0", "blobId": blob_id_of(text), "totalChars": len(text), "cuts": [[1, len(text)]]}
+        return {"v": version, "tool": "x", "skeleton": [skeleton], "blobRefs": [ref]}
+
+    def of_before(shown: str) -> Json:
+        counts = {"totalChars": 90_000, "totalLines": 3}
+        return {"fileEntryId": "a", "vfsFilename": "b", "head": shown, "tail": shown, **counts, "shape": "text"}
+
+    bodies = st.one_of(
+        st.builds(of_now, named, long, st.sampled_from((3, 3, 4, "3", None))),
+        st.builds(of_before, long),
+        st.dictionaries(keys(), long, max_size=3),
+        long,
+    )
+    return bodies.map(lambda body: {"$persistedToolOutput": body})
 
 
 def json_texts(values: SearchStrategy[Json] | None = None) -> SearchStrategy[str]:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from trimtab.testing.stores.holding import HoldingClaims
 from trimtab.testing.stores.reading import ReadingClaims
+from trimtab.testing.stores.trimming import TrimmingClaims
 
 __all__ = ["StoreContract"]
 
 
-class StoreContract(ReadingClaims, HoldingClaims):
+class StoreContract(ReadingClaims, HoldingClaims, TrimmingClaims):
     """Tests of a store.
 
     Derive from it and override `make_store`; `reopen` too if the data outlives the store object. `examples`: how many
