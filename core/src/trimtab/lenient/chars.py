@@ -107,7 +107,7 @@ _LAST = (
 # One member with nothing doubtful in it: key, value, and then a comma with another key behind it, or the end.
 MEMBER: Final = re.compile(
     f"{_ANY}(?:\"([A-Za-z_][A-Za-z0-9_]*+)\"|'([A-Za-z_][A-Za-z0-9_]*+)'|([A-Za-z_][A-Za-z0-9_]*+)){_ANY}:{_ANY}"
-    r"(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"|'([^'\\]*+)'|(-?[0-9]{1,15}+|true|false|null))"
+    r"(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"|'([^'\\]*+)'|(-?(?:0|[1-9][0-9]{0,14}+)|true|false|null))"
     f"{_ANY}(?:(,)(?:(?={_QUOTED_NEXT})|(?(3)(?={_BARE_NEXT})|(?!)))|(?={_LAST}))",
     re.DOTALL,
 )

@@ -29,7 +29,8 @@ _GOOD: Final = (
 _BODY: Final = f"[^\"\\\\\ud800-\udfff]*+(?:\\\\{_GOOD}[^\"\\\\\ud800-\udfff]*+)*+"
 _TEXT: Final = f'"{_BODY}"'
 _SCALAR: Final = "(?:-?(?:0|[1-9][0-9]{0,17}+)(?:\\.[0-9]{1,17}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+|true|false|null)"
-_PAIR: Final = f"{_WS}{_TEXT}{_WS}:{_WS}(?:{_TEXT}|{_SCALAR}){_WS}"
+_KEY: Final = "\"[^\"\\\\\n\ud800-\udfff]{1,64}+\""
+_PAIR: Final = f"{_WS}{_KEY}{_WS}:{_WS}(?:{_TEXT}|{_SCALAR}){_WS}"
 _FLAT: Final = f"\\{{{_PAIR}(?:,{_PAIR})*+\\}}"
 _FOLLOW: Final = f"(?={_WS}(?:,{_WS}(?:[{{\\]/#]|\\Z)|\\]{_WS}(?:[}},\\]]|\\Z)|\\Z))"
 _BEGIN: Final = "(?:[\"'“\\[{0-9-]|(?:true|false|null|True|False|None|undefined|NaN)(?![A-Za-z0-9_]))"
@@ -61,7 +62,7 @@ _SURROGATE: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SMART: Final = re.compile(f"“([^“”\"\\\\\ud800-\udfff]*+)”{_ENDS}")
 
 _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"
-_SINGLE_PAIR: Final = f"{_WS}{_SINGLE_BODY}{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
+_SINGLE_PAIR: Final = f"{_WS}'[^'\"\\\\\n\ud800-\udfff]{{1,64}}+'{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
 _SINGLE_FLAT: Final = f"\\{{{_SINGLE_PAIR}(?:,{_SINGLE_PAIR})*+\\}}{_FOLLOW}"
 _SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+")
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
@@ -83,9 +84,9 @@ _COMMENT: Final = re.compile("//[^\\n]*+\\n|/\\*(?:[^*]|\\*(?!/))*+\\*/|#[^\\n]*
 _SPACE: Final = re.compile(_WS)
 _DROPPED: Final = re.compile(f"{_WS}[}}\\]]")
 _MEMBERS: Final = re.compile(f"(?:{_PAIR},(?={_WS}(?:[\"A-Za-z_]|\\Z)))*+")
-_LAST_PAIR: Final = re.compile(f"{_WS}{_TEXT}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
+_LAST_PAIR: Final = re.compile(f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
 _HALF: Final = re.compile(
-    f'{_WS}(?:"([^"\\\\\x00-\\x1f]*+)"{_WS}(?::{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+\\\\?)|[0-9]*+)?+)?+|"[A-Za-z0-9_]*+)?+\\Z',
+    f'{_WS}(?:"([^"\\\\\x00-\\x1f]{{1,64}}+)"{_WS}(?::{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)\\\\?+|[0-9]*+)?+)?+|"[A-Za-z0-9_]{{0,64}}+)?+\\Z',
     re.DOTALL,
 )
 _loose = JSONDecoder(strict=False).decode
