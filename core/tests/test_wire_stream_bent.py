@@ -82,7 +82,7 @@ def bent_streams(draw: st.DrawFn) -> tuple[list[str], list[tuple[str | None, str
 
 
 @given(bent_streams())
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_bent_streams(stream: tuple[list[str], list[tuple[str | None, str, str]]]) -> None:
     """Index, id and name each bent in one of the known ways: every call comes out once and to the byte."""
     payloads, expected = stream
@@ -135,7 +135,7 @@ def bent_responses(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, str, str
 
 
 @given(bent_responses())
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_bent_responses(stream: tuple[list[str], list[tuple[str, str, str]]]) -> None:
     """Item ids and places dropped or changed, call ids late, arguments repeated or not: each call comes out once."""
     payloads, expected = stream
