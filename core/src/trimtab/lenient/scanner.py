@@ -171,6 +171,8 @@ class Scanner(QuotedText):
                 return True
         if not self._colon and char in COLONS:
             if char == "=":
+                if i + 1 >= len(self.text) and not self.closed:
+                    return False
                 self.repairs[names.EQUALS] = None
                 if self._peek(i + 1) == ">":
                     i += 1

@@ -8,7 +8,7 @@ from json.decoder import scanstring
 from trimtab.lenient.chars import CONTROLS
 from trimtab.lenient.repairs import BAD_ESCAPE, CONTROL, SURROGATE
 
-__all__ = ["mend_surrogates", "text_of"]
+__all__ = ["mend_surrogates", "mended", "text_of"]
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -28,12 +28,17 @@ def text_of(source: str, quote: str, repairs: dict[str, None]) -> str:
     if CONTROL not in repairs and CONTROLS.search(source):
         repairs[CONTROL] = None
     text = _unescaped(source, quote, repairs) if "\\" in source else source
-    if not text.isascii() and _SURROGATE.search(text):
-        mended = mend_surrogates(text)
-        if "\ufffd" in mended:
-            repairs[SURROGATE] = None
-        return mended
-    return text
+    return mended(text, repairs)
+
+
+def mended(text: str, repairs: dict[str, None]) -> str:
+    """The text as valid Unicode, and a note where it was not."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    whole = mend_surrogates(text)
+    if whole.count("\ufffd") > text.count("\ufffd"):
+        repairs[SURROGATE] = None
+    return whole
 
 
 def _unescaped(source: str, quote: str, repairs: dict[str, None]) -> str:
