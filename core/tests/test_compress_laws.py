@@ -23,8 +23,12 @@ SOUP = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join)
 BLANK = " \t\r\n\v\f\x00\x85\xa0\u200b\u2028\u2029\u3000\ufeff"
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["content", "startRef", "endRef", "summary", "arguments", "x"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["content", "startRef", "endRef", "summary", "arguments", "x"]), inner, max_size=4
+        )
+    ),
     max_leaves=12,
 )
 TEXT = (st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | SOUP).filter(
@@ -172,7 +176,9 @@ WRAPPERS: list[Callable[[str], str]] = [
     lambda text: f"[TOOL_CALLS]compress{text}",
     lambda text: f"<think>fold it</think>{text}",
 ]
-PLAIN = st.text(st.sampled_from("abc XYZ.-é日😀\n\t"), min_size=1, max_size=20).filter(lambda text: text == text.strip())
+PLAIN = st.text(st.sampled_from("abc XYZ.-é日😀\n\t"), min_size=1, max_size=20).filter(
+    lambda text: text == text.strip()
+)
 PLAIN_ENTRY = st.fixed_dictionaries({"startRef": REF, "endRef": REF, "summary": PLAIN}, optional={"topic": PLAIN})
 
 

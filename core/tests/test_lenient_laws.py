@@ -15,7 +15,7 @@ from trimtab.lenient import END, Event, Tokenizer, loads
 from trimtab.lenient.tree import read, read_slowly
 
 FRAGMENTS = (
-    *"{}[]\"'\",:\\\n a1-()=`#“”，：｛",
+    *'{}[]"\'",:\\\n a1-()=`#“”，：｛',
     *('{"a":', '{"a":"x","b":1}', '"startRef":"m1"', '"summary":"', '"}', "//", "/*", "*/", "```json\n", '"""', "True"),
     *("\\u", "\\ud83d", "\ud83d", "\x00", '", "b" and', '"x" y', "undefined", '","summary":"', "=>", "{{", "[["),
 )
@@ -23,7 +23,8 @@ SOUP = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "summary"]), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["a", "b", "summary"]), inner, max_size=3),
     max_leaves=10,
 )  # fmt: skip
 EDITS = ("", '"a"', '","', '"}', ' "b" ', "\\*", "// c\n", "/* x */", "True", ",,", '"x": 1,', "'", "{", "}", "]", "\n")
@@ -31,10 +32,10 @@ EDITS = ("", '"a"', '","', '"}', ' "b" ', "\\*", "// c\n", "/* x */", "True", ",
 FOUND_BY_FUZZING = (
     '{"a":"tail \\ud83d\\',
     '{"content": [{"a": "x", "b\ny": ""}]}',
-    '{{]{]',
+    "{{]{]",
     '{‘a’:[{‘b"""":</x>e"""fc</x>d 4’,',
     '{"a\x01[\x1bm", x```json\n=>：,  text" t}',
-    "{=>a':['b'{\"c\":[{\"d\":\"m1\",\"",
+    '{=>a\':[\'b\'{"c":[{"d":"m1","',
     '`{"a":[{"st\x00rt":"m4","b":"m0"}]}\x00","c":"x"}]}`',
     '{"a": [{"b": "m4",] "c": "m{"d":[e": ["a", "b"]}]}',
     '[{"a": 007}]',
@@ -146,7 +147,9 @@ def test_long_texts_in_small_pieces() -> None:
     assert last[0].value == body.replace("\\n", "\n")
 
 
-@pytest.mark.parametrize("unit", ["[", "{", '"', "'", "\n", "\\", "{'", '{"', '"}', '",', "“", "/*", '[{"', '{"a":', ":"])
+@pytest.mark.parametrize(
+    "unit", ["[", "{", '"', "'", "\n", "\\", "{'", '{"', '"}', '",', "“", "/*", '[{"', '{"a":', ":"]
+)
 def test_depth_and_repetition(unit: str) -> None:
     """Nothing recurses on depth, and a repeated mark is read to its end."""
     value, _ = loads(unit * 20_000)

@@ -79,9 +79,7 @@ def _content_cause(found: Diagnostics) -> str:
     """A text in the place of the array is told from another wrong type."""
     what = found.content_type
     if what == "text":
-        return (
-            "`content` is a text, and no array of entries could be read from it. Pass the array itself, not a text."
-        )
+        return "`content` is a text, and no array of entries could be read from it. Pass the array itself, not a text."
     if what is None:
         return "`content` is not an array."
     return f"`content` is {what}, not an array."
@@ -101,7 +99,9 @@ def _faults(found: Diagnostics) -> list[str]:
 
 def _next_step(found: Diagnostics) -> str:
     if found.ok and found.kind == "truncated":
-        return "Call again only with the entries that are missing, in shorter calls; do not repeat those that were taken."
+        return (
+            "Call again only with the entries that are missing, in shorter calls; do not repeat those that were taken."
+        )
     if found.ok:
         return "Call again only with the entries that could not be used, once they are mended."
     if found.kind == "truncated":

@@ -37,7 +37,9 @@ __all__ = [
 ]
 
 SPACES: Final = "\t\n\v\f\r \x00\x85\xa0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
-ODD_SPACES: Final = re.compile(f"[{SPACES}]".replace("\t", "").replace("\n", "").replace("\r", "").replace(" ", "") + "|\\\\")
+ODD_SPACES: Final = re.compile(
+    f"[{SPACES}]".replace("\t", "").replace("\n", "").replace("\r", "").replace(" ", "") + "|\\\\"
+)
 PADDING_CHARS: Final = "\x00\t\n\v\f\r \x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\u3000\ufeff"
 SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*+")  # also escapes that stand outside of strings
 COMMAS: Final = frozenset(",，")
@@ -57,9 +59,9 @@ QUOTE_ENDS: Final = {
     '"': '"',
     "'": "'",
     "`": "`",
-    "“": "”“\"",
-    "”": "”“\"",
-    "„": "”“\"",
+    "“": '”“"',
+    "”": '”“"',
+    "„": '”“"',
     "‘": "’‘'",
     "’": "’‘'",
     "‚": "’‘'",
@@ -73,7 +75,7 @@ BODIES: Final = {
 }
 
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?+([eE][+-]?[0-9]++)?+\Z")
-WORD: Final = re.compile(f"[^{SPACES},，:：={{}}｛｝\\[\\]\\(\\)［］（）\"“”＂]++")
+WORD: Final = re.compile(f'[^{SPACES},，:：={{}}｛｝\\[\\]\\(\\)［］（）"“”＂]++')
 
 _WS = "[ \\t\\n\\r]*+"
 _ANY = f"[{SPACES}]*+"
@@ -89,20 +91,18 @@ ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*+")
 KEY_AHEAD: Final = re.compile(
     r"(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|[“”„]([^”“\n]{1,64})[”“]|[‘’‚]([^’‘\n]{1,64})[’‘]"
     r"|`([^`\n]{1,64})`|＂([^＂\n]{1,64})＂|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
-     f"{_ANY}(?:=>|[:=：])" + _ANY
+    f"{_ANY}(?:=>|[:=：])" + _ANY
 )
 KEY_WITHOUT_COLON: Final = re.compile(f"[\"']([A-Za-z_][A-Za-z0-9_-]{{0,63}})[\"']{_ANY}[\"'\\[{{]")
 VALUE_LITERAL: Final = re.compile(
-    r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+)(?![A-Za-z0-9_])"
+    r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_])"
 )
 
 _NAME = "[A-Za-z_][A-Za-z0-9_]*+"
 _BEGIN = f"{_ANY}:{_ANY}[\"'\\[{{0-9tfnTFN-]"
 _QUOTED_NEXT = f"{_ANY}(?:\"{_NAME}\"|'{_NAME}'){_BEGIN}"
 _BARE_NEXT = f"{_ANY}{_NAME}{_BEGIN}"
-_LAST = (
-    f"\\}}{_ANY}(?:\\]{_ANY}\\}}?+{_ANY}\\Z|,{_ANY}\\{{(?:{_QUOTED_NEXT}|(?(3){_BARE_NEXT}|(?!))))"
-)
+_LAST = f"\\}}{_ANY}(?:\\]{_ANY}\\}}?+{_ANY}\\Z|,{_ANY}\\{{(?:{_QUOTED_NEXT}|(?(3){_BARE_NEXT}|(?!))))"
 
 # One member with nothing doubtful in it: key, value, and then a comma with another key behind it, or the end.
 MEMBER: Final = re.compile(

@@ -17,7 +17,7 @@ __all__ = ["loads"]
 
 _FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+\\n?")
 _FENCE_END: Final = re.compile("[\\n\\r \\t]*+[`~]{3,}")
-_ESCAPED: Final = re.compile("[\\[{ \\t\\r\\n]*+\\\\+\"")
+_ESCAPED: Final = re.compile('[\\[{ \\t\\r\\n]*+\\\\+"')
 _OPENER: Final = re.compile("[\\[{｛［]")
 
 

@@ -24,12 +24,12 @@ __all__ = ["read_quickly"]
 _WS: Final = "[ \\t\\n\\r]*+"
 _NAME: Final = "[A-Za-z_][A-Za-z0-9_]*+"
 _GOOD: Final = (
-    "(?:[\"\\\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    '(?:["\\\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F][0-9a-fA-F]{2})'
 )
-_BODY: Final = f"[^\"\\\\\ud800-\udfff]*+(?:\\\\{_GOOD}[^\"\\\\\ud800-\udfff]*+)*+"
+_BODY: Final = f'[^"\\\\\ud800-\udfff]*+(?:\\\\{_GOOD}[^"\\\\\ud800-\udfff]*+)*+'
 _TEXT: Final = f'"{_BODY}"'
 _SCALAR: Final = "(?:-?(?:0|[1-9][0-9]{0,17}+)(?:\\.[0-9]{1,17}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+|true|false|null)"
-_KEY: Final = "\"[^\"\\\\\n\ud800-\udfff]{1,64}+\""
+_KEY: Final = '"[^"\\\\\n\ud800-\udfff]{1,64}+"'
 _PAIR: Final = f"{_WS}{_KEY}{_WS}:{_WS}(?:{_TEXT}|{_SCALAR}){_WS}"
 _FLAT: Final = f"\\{{{_PAIR}(?:,{_PAIR})*+\\}}"
 _BEGIN: Final = "(?:[\"'“\\[{0-9-]|(?:true|false|null|True|False|None|undefined|NaN)(?![A-Za-z0-9_]))"
@@ -40,37 +40,34 @@ _SURE_KEY: Final = (
 )
 _TAIL: Final = "[}\\]][ \\t\\n\\r}\\]]*+"
 _TAG: Final = "```|</|<[|｜]"
-_AFTER: Final = (
-    f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_KEY_NEXT})|\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})"
-)
+_AFTER: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_KEY_NEXT})|\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})"
 _AFTER_DOUBT: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SURE_KEY})|\\Z|{_TAG})"
 _FOLLOW: Final = (
     f"(?={_WS}(?:,{_WS}(?:[{{\\]/#]|\\Z)|\\][ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_KEY_NEXT}|{_TAG})|\\Z))"
 )
 _ENDS: Final = f"(?={_WS}(?:,{_WS}(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_WS})?+{_AFTER}))"
 _CLEAN: Final = re.compile(
-    f"(?:[ \\t\\n\\r]++|\"{_NAME}\"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
+    f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+'
+    f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
     f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{{_WS}{_SURE_KEY}))?+"
 )
 _ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
 # A string with damage inside; its inner quotes are those with a word and no colon behind them.
-_INNER: Final = (
-    f'"(?=[A-Za-z0-9.;!?)]|[ ][A-Za-z0-9(&+]|,[ ](?:[A-Za-z0-9]++(?![ ]*+[:=])|"{_NAME}"[ ][A-Za-z]))'
-    f"(?!{_WS}{_NAME}{_WS}[:=])"
-)
+_BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+{_WS}[:=：]"
+_INNER: Final = f'"(?=[A-Za-z0-9.;!?)]|[ ][A-Za-z0-9(&+]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))(?!,?+{_BARE_NEXT})'
 _STRING_BEHIND: Final = f'(?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"{_WS}[,}}\\]]|[\\[{{0-9-]|true|false|null)'
 _DOUBTED: Final = re.compile(
     f'"([^"\\\\]*+(?:(?:\\\\.|(?<![\\[{{ ]){_INNER}|(?<![\\[{{][ ])(?<=[ ]){_INNER})[^"\\\\]*+)*+)"'
-    f"{_WS}(?:(?=,{_WS}\"{_NAME}\"{_WS}:{_WS}{_STRING_BEHIND}|(?:,{_WS})?+{_AFTER_DOUBT})|(?={_KEY_NEXT}))",
+    f'{_WS}(?:(?=,{_WS}"{_NAME}"{_WS}:{_WS}{_STRING_BEHIND}|(?:,{_WS})?+{_AFTER_DOUBT})|(?={_KEY_NEXT}))',
     re.DOTALL,
 )
-_MENDED: Final = re.compile(f"((?:[^\\\\\"]++|\\\\{_GOOD})*+)([\\\\\"])")
+_MENDED: Final = re.compile(f'((?:[^\\\\"]++|\\\\{_GOOD})*+)([\\\\"])')
 _SINGLE_BAD: Final = re.compile(f"\\\\(?!{_GOOD})")
 _BAD: Final = re.compile(f"(?:[^\\\\]++|\\\\{_GOOD})*+\\\\")
-_INNER_QUOTE: Final = re.compile("[^\\\\\"]*+(?:\\\\.[^\\\\\"]*+)*+\"", re.DOTALL)
+_INNER_QUOTE: Final = re.compile('[^\\\\"]*+(?:\\\\.[^\\\\"]*+)*+"', re.DOTALL)
 _SURROGATE: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
-_SMART: Final = re.compile(f"“([^“”\"\\\\\ud800-\udfff]*+)”{_ENDS}")
+_SMART: Final = re.compile(f'“([^“”"\\\\\ud800-\udfff]*+)”{_ENDS}')
 
 _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"
 _SINGLE_PAIR: Final = f"{_WS}'[^'\"\\\\\n\ud800-\udfff]{{1,64}}+'{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
@@ -78,16 +75,16 @@ _SINGLE_FLAT: Final = f"\\{{{_SINGLE_PAIR}(?:,{_SINGLE_PAIR})*+\\}}{_FOLLOW}"
 _SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+")
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
 _TRAILING_RUN: Final = re.compile(f"{_TRAILING_FLAT}(?:{_WS},{_WS}{_TRAILING_FLAT})*+")
-_TRAILING: Final = re.compile(f"(?<=[^\\\\]\"),(?={_WS}\\}})")
+_TRAILING: Final = re.compile(f'(?<=[^\\\\]"),(?={_WS}\\}})')
 _BARE_PAIR: Final = f"{_WS}({_NAME})({_WS}:{_WS}(?:{_TEXT}|{_SCALAR}))"
 _BARE_FLAT: Final = f"\\{{{_BARE_PAIR}{_WS}(?:,{_BARE_PAIR}{_WS})*+\\}}{_FOLLOW}".replace(f"({_NAME})", _NAME)
 _BARE_RUN: Final = re.compile(f"{_BARE_FLAT}(?:{_WS},{_WS}{_BARE_FLAT})*+")
 _BARE_PAIRS: Final = re.compile(f"({_NAME})({_WS}:{_WS}(?:{_TEXT}|{_SCALAR}))")
 _SINGLE_NEXT: Final = f"'{_NAME}'{_WS}:{_WS}{_BEGIN}"
-_SINGLE_AFTER: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SINGLE_NEXT})|\\Z|{_SINGLE_NEXT}|```|</)"
-_SINGLE: Final = re.compile(
-    f"'([^'\\\\]*+)'(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|{_SINGLE_AFTER}))"
+_SINGLE_AFTER: Final = (
+    f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SINGLE_NEXT})|\\Z|{_SINGLE_NEXT}|```|</)"
 )
+_SINGLE: Final = re.compile(f"'([^'\\\\]*+)'(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|{_SINGLE_AFTER}))")
 _SINGLE_KEY: Final = re.compile(f"'({_NAME})'{_WS}:")
 _BARE_KEY: Final = re.compile(f"({_NAME}){_WS}:(?={_WS}{_BEGIN})")
 _LITERAL: Final = re.compile(f"(True|False|None|undefined|NaN)(?={_WS}[,}}\\]])")
@@ -95,10 +92,11 @@ _LITERALS: Final = {"True": "true", "False": "false", "None": "null", "undefined
 _COMMENT: Final = re.compile("//[^\\n]*+\\n|/\\*(?:[^*]|\\*(?!/))*+\\*/|#[^\\n]*+\\n")
 _SPACE: Final = re.compile(_WS)
 _DROPPED: Final = re.compile(f"{_WS}[}}\\]]")
-_MEMBERS: Final = re.compile(f"(?:{_PAIR},(?={_WS}(?:[\"A-Za-z_]|\\Z)))*+")
+_MEMBERS: Final = re.compile(f'(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+')
 _LAST_PAIR: Final = re.compile(f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
 _HALF: Final = re.compile(
-    f'{_WS}(?:"([^"\\\\\x00-\\x1f]{{1,64}}+)"{_WS}(?::{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)\\\\?+|[0-9]*+)?+)?+|"[A-Za-z0-9_]{{0,64}}+)?+\\Z',
+    f'{_WS}(?:"([^"\\\\\x00-\\x1f]{{1,64}}+)"{_WS}:{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)\\\\?+|[0-9]*+)?+'
+    f'|"(?:{_NAME})?+|"{_NAME}"{_WS})?+\\Z',
     re.DOTALL,
 )
 _REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{|{_TAG})")

@@ -10,8 +10,8 @@ from trimtab.lenient import repairs as names
 from trimtab.lenient.chars import (
     BODIES,
     CLOSERS,
-    COMMENT_START,
     COMMAS,
+    COMMENT_START,
     FULL_WIDTH_MARKS,
     KEY_AHEAD,
     QUOTE_ENDS,
@@ -63,7 +63,9 @@ class QuotedText:
         self.repairs: dict[str, None] = {}
         self._known = known
         self._state: int = self.ROOT
-        self._stack: list[bool | None] = []  # for each open container: an object, an array, or (None) an array without brackets
+        self._stack: list[
+            bool | None
+        ] = []  # for each open container: an object, an array, or (None) an array without brackets
         self._objects = 0
         self._implied = 0
         self._fresh = True  # nothing was read since the innermost container was opened
@@ -333,8 +335,10 @@ class QuotedText:
             at = found.start()
             if not self._enough(at):
                 return -1
-            if not self._stack[-1] or text[at] == "\n" or ends_member(
-                text, at, min(len(text), at + WINDOW), self._place()
+            if (
+                not self._stack[-1]
+                or text[at] == "\n"
+                or ends_member(text, at, min(len(text), at + WINDOW), self._place())
             ):
                 return at
             found = _TEXT_END.search(text, at + 1)
