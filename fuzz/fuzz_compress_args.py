@@ -81,7 +81,7 @@ def spelt(data: bytes) -> str:
 
 def one(data: bytes) -> None:
     """Check all laws on one input."""
-    began = time.perf_counter()
+    began = time.process_time()
     parse_compress_args(data)
     text = spelt(data)
     parsed = parse_compress_args(text)
@@ -96,7 +96,7 @@ def one(data: bytes) -> None:
         assert (quick.end, quick.finished, quick.cut) == (slow.end, slow.finished, slow.cut), (quick, slow)
     if len(text) < 600:
         assert events(text, len(text) + 1) == events(text, 1)
-    assert time.perf_counter() - began < SLOW_SECONDS, "slow"
+    assert time.process_time() - began < SLOW_SECONDS, "slow"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Chat completions bent in several ways at once: the calls are those that were sent."""
+"""Streams bent in several ways at once, as gateways and proxies do: the calls are those that were sent."""
 
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from trimtab.testing.streams import read_pieces, server_sent
 from trimtab.wire.streams.chat import ChatStream
+from trimtab.wire.streams.responses import ResponsesStream
 
 NAMES = ("compress", "search_web", "get-weather", "f1", "mcp__files__read")
 VALUES = st.text(max_size=6) | st.integers() | st.lists(st.text('{}[]"\\', max_size=4), max_size=2)
@@ -80,7 +82,7 @@ def bent_streams(draw: st.DrawFn) -> tuple[list[str], list[tuple[str | None, str
 
 
 @given(bent_streams())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_bent_streams(stream: tuple[list[str], list[tuple[str | None, str, str]]]) -> None:
     """Index, id and name each bent in one of the known ways: every call comes out once and to the byte."""
     payloads, expected = stream
@@ -90,3 +92,53 @@ def test_bent_streams(stream: tuple[list[str], list[tuple[str | None, str, str]]
         assert one.call_id == call_id or (call_id is None and one.call_id)
         assert one.complete
     assert len({one.call_id for one in found}) == len(found)
+
+
+@st.composite
+def bent_responses(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """Payloads of one response whose calls come one after another, and the calls in it."""
+    ids = draw(st.sampled_from(["right", "missing", "changed"]))
+    places = draw(st.sampled_from(["right", "missing", "all 0", "from 2"]))
+    late = draw(st.booleans())  # the call id comes with the end of the item only
+    repeats = draw(st.sampled_from(["both", "arguments", "item", "none"])) if not late else "item"
+    fresh = count()
+    events: list[dict[str, Any]] = []
+    expected, output = [], []
+    for place in range(draw(st.integers(1, 4))):
+        name, text = draw(st.sampled_from(NAMES)), json.dumps(draw(ARGUMENTS))
+        index = {"right": place, "all 0": 0, "from 2": place + 2}.get(places)
+
+        def item(arguments: str, call_id: str | None, place: int = place, name: str = name) -> dict[str, Any]:
+            item_id = {"right": f"fc_{place}", "changed": f"x{next(fresh)}"}.get(ids)
+            found = {"id": item_id, "call_id": call_id, "name": name, "arguments": arguments}
+            return {"type": "function_call", **{key: one for key, one in found.items() if one is not None}}
+
+        def send(kind: str, index: int | None = index, place: int = place, **fields: Any) -> None:
+            item_id = {"right": f"fc_{place}", "changed": f"x{next(fresh)}"}.get(ids)
+            at = {"item_id": None if "item" in fields else item_id, "output_index": index}
+            found = {key: one for key, one in {**at, **fields}.items() if one is not None}
+            events.append({"type": f"response.{kind}", **found})
+
+        call_id = f"call_{place}"
+        send("output_item.added", item=item("", None if late else call_id))
+        for piece in cut(draw, text, 3):
+            send("function_call_arguments.delta", delta=piece)
+        if repeats in ("both", "arguments"):
+            send("function_call_arguments.done", arguments=text)
+        if repeats in ("both", "item"):
+            send("output_item.done", item=item(text, call_id))
+        output.append(item(text, call_id))
+        expected.append((call_id, name, text))
+    whole = draw(st.sampled_from([[], output, [{"type": "reasoning", "id": "rs"}, *output]]))
+    events.append({"type": "response.completed", "response": {"status": "completed", "output": whole}})
+    return [json.dumps(event) for event in events], expected
+
+
+@given(bent_responses())
+@settings(max_examples=120, deadline=None)
+def test_bent_responses(stream: tuple[list[str], list[tuple[str, str, str]]]) -> None:
+    """Item ids and places dropped or changed, call ids late, arguments repeated or not: each call comes out once."""
+    payloads, expected = stream
+    found = read_pieces(ResponsesStream(), [server_sent(payloads)])
+    assert [(one.call_id, one.name, one.raw_args) for one in found] == expected
+    assert all(one.complete for one in found)

@@ -55,9 +55,8 @@ def slot_of(value: dict[str, Json]) -> tuple[bool, Json]:
 
 def calls_in(value: dict[str, Json]) -> list[Json] | None:
     """The calls that an object lists, as a message with tool calls does; None where it lists none."""
-    for key in value:
-        if plain(key) in _LISTS and isinstance(value[key], list):
-            listed: list[Json] = value[key]
+    for key, listed in value.items():
+        if isinstance(listed, list) and plain(key) in _LISTS:
             return listed
     return None
 

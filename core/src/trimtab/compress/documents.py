@@ -33,11 +33,11 @@ _TOKEN: Final = re.compile(
 )
 _VALUE_ENDS: Final = re.compile("</parameter>|</arg_value>")
 _CALLED: Final = re.compile(
-    "(?:\\[TOOL_CALLS\\][ \\t]*|tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?|to=|<\\|tool_call_begin\\|>|<tool_call>[ \\t\\r\\n]*"
-    "|Action:[ \\t]*)(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*)"
+    "(?:\\[TOOL_CALLS\\][ \\t]*|tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?|to=|<\\|tool_call_begin\\|>"
+    "|<tool_call>[ \\t\\r\\n]*|Action:[ \\t]*)(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*)"
 )
 _EXAMPLE: Final = re.compile(
-    "(?:[Ee]xamples?|e\\.g\\.|[Ff]or instance|[Ss]uch as|[Tt]emplate|[Ss]chema|[Ee]xpected (?:shape|format)|[Ff]ormat)"
+    "(?:[Ee]xamples?|e\\.g\\.|[Ff]or instance|[Ss]chema|[Ee]xpected (?:shape|format))"
     "[^{}\\n]{0,60}\\n?(?:```[A-Za-z0-9]*\\n)?[ \\t\\r\\n]*\\Z"
 )
 _ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--)")
@@ -70,7 +70,7 @@ def read_one(text: str, start: int) -> Document:
 
 
 def documents(text: str, first: Document | None = None) -> Text:
-    """Every document of a text that can be a call's arguments, in order. `first`: the one at its beginning, if known."""
+    """Every document of a text that can be a call's arguments, in order. `first`: the one that begins it, if known."""
     at = begins_inside(text)
     if at:
         found = read_one("{" + text[at - 1 :], 0)
@@ -173,10 +173,10 @@ class _Search:
         """Read the document at this index; where to go on."""
         self.count += 1
         document = self.first if self.first is not None and not start else read_one(self.text, start)
-        if not document.finished and self.retries < _RETRIES and not self._is_known(document):
-            if len(self.text) - start <= _RETRIED_CHARS:
-                self.retries += 1
-                return start + 1
+        doubtful = not document.finished and not self._is_known(document)
+        if doubtful and self.retries < _RETRIES and len(self.text) - start <= _RETRIED_CHARS:
+            self.retries += 1
+            return start + 1
         prose = self._is_prose(document)
         if not prose and self._is_call(document):
             self._note_around(start)

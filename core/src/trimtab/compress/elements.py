@@ -53,7 +53,7 @@ def read_elements(
         if isinstance(item, Cut) or (id(item) in left_open and not isinstance(item, list)):
             header = None
         elif isinstance(item, dict):
-            _object(item, found, open_value)
+            _object(item, items, found, open_value)
         elif isinstance(item, list) and any(map(is_entry, item)):
             for inner in item:
                 if id(inner) not in left_open:
@@ -68,13 +68,15 @@ def _holds_json(text: str) -> bool:
     return text.lstrip(SPACES).startswith(_JSON_STARTS)
 
 
-def _object(item: dict[str, Json], found: Found, open_value: Callable[[Json], None]) -> None:
+def _object(item: dict[str, Json], items: list[Json], found: Found, open_value: Callable[[Json], None]) -> None:
     entry = range_or_reason(item, found.defaults, found.call_id)
     if not isinstance(entry, CompressRange):
         inner = arguments_of(item)
         if inner is not None:
             open_value(inner)
             return
+        if "type" in item and any(isinstance(one, dict) and arguments_of(one) is not None for one in items):
+            return  # another block of the message that holds the call
     found.add(entry)
 
 

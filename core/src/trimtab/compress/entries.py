@@ -83,11 +83,12 @@ def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | N
         most = max_chars_of(field(entry, MAX_CHARS) if most is None else most)
     else:
         topic, most = topic_of(topic), None if most is None else max_chars_of(most)
+    topic = topic or defaults[0]
     return CompressRange(
         start_ref=_clean(start),
         end_ref=_clean(end),
         summary=_clean(summary),
-        topic=_clean(topic or defaults[0]),
+        topic=topic and _clean(topic),
         summary_max_chars=most or defaults[1],
         call_id=call_id,
     )
@@ -102,15 +103,15 @@ def line_range(entry: LineEntry, defaults: Defaults, call_id: str | None) -> Ent
         start_ref=entry.start,
         end_ref=entry.end,
         summary=_clean(entry.summary),
-        topic=_clean(topic),
+        topic=topic and _clean(topic),
         summary_max_chars=defaults[1],
         call_id=call_id,
     )
 
 
-def _clean(text: str | None) -> str | None:
+def _clean(text: str) -> str:
     """The same text, as valid Unicode."""
-    if text is None or text.isascii():
+    if text.isascii():
         return text
     try:
         text.encode()
@@ -154,5 +155,5 @@ def kind_of(value: Json) -> str:
 
 def _shown(text: str) -> str:
     """The beginning of a text on one line."""
-    short = " ".join(_clean(text[: 2 * _SHOWN]).split())  # type: ignore[union-attr]  # a text stays one
+    short = " ".join(_clean(text[: 2 * _SHOWN]).split())
     return short if len(short) <= _SHOWN else f"{short[:_SHOWN]}…"

@@ -40,9 +40,9 @@ MAX_CHARS: Final = "summarymaxchars"
 
 # Where an envelope holds the arguments of the call, and what else stands in envelopes.
 ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "params", "actioninput", "toolinput", "kwargs")
-ENVELOPE: Final = frozenset(
-    "name toolname tool function action recipientname type id index callid toolcallid tooluseid status role method jsonrpc".split()
-)
+_NAMES: Final = ("name", "toolname", "tool", "function", "action", "recipientname", "method")
+_IDS: Final = ("type", "id", "index", "callid", "toolcallid", "tooluseid", "status", "role", "jsonrpc")
+ENVELOPE: Final = frozenset([*_NAMES, *_IDS])
 KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
 ) - {"start", "end", "input"}
@@ -65,9 +65,9 @@ def field(entry: dict[str, Json], name: str) -> Json:
     found = entry.get(name)
     if found is not None:
         return found
-    for key in entry:
-        if plain(key) == name and entry[key] is not None:
-            return entry[key]
+    for key, value in entry.items():
+        if value is not None and plain(key) == name:
+            return value
     return None
 
 

@@ -8,6 +8,7 @@ ahead, so that a text is read the same way however it is fed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import frozen
@@ -44,10 +45,11 @@ _STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂")
 
 @frozen(kw_only=True)
 class Place:
-    """Where a string stands: how many containers are open, and what is known of the keys around it."""
+    """Where a string stands: what containers are open (whether each is an object), what is known of the keys there,
+    and whether the string has had an inner quote already.
+    """
 
-    depth: int
-    in_object: bool
+    stack: Sequence[bool | None]
     known: frozenset[str]
     bare_keys: bool
     doubt: bool
@@ -79,7 +81,7 @@ def ends_member(text: str, at: int, end: int, place: Place) -> bool:
     if char in CLOSERS:
         return _after_closers(text, i, end, place)
     if char in OBJECT_OPENERS:
-        return _entry_ahead(text, i, end, place)
+        return _entry_ahead(text, i, end, place, place.doubt)
     if char in QUOTE_ENDS or i > at:
         return _key_ahead(text, i, end, place)
     return False
@@ -94,47 +96,74 @@ def _after_comma(text: str, at: int, end: int, place: Place) -> bool:
     if text[i] in CLOSERS:
         return _after_closers(text, i, end, place)
     if text[i] in OBJECT_OPENERS:
-        return _entry_ahead(text, i, end, place)
+        return _entry_ahead(text, i, end, place, place.doubt)
     return _key_ahead(text, i, end, place)
 
 
 def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     """What follows closing brackets: more structure, or, where they close everything, other text."""
-    first = i = at  # a closing bracket stands there
+    i = at
     while True:
         i = CHAIN.match(text, i, end).end()  # type: ignore[union-attr]  # it matches the empty text
         behind = past_comments(text, i, end)
         if behind == i:
             break
         i = behind
-    if i >= end:
+    if i >= end or _FENCE.match(text, i):
         return True
-    char = text[i]
-    closers = sum(text.count(closer, first, i) for closer in CLOSERS)
-    closers += (CLOSERS[text[first]] == "{") is not place.in_object  # such a bracket closes two levels
-    closed = closers >= place.depth
-    if char in OBJECT_OPENERS:
-        return _entry_ahead(text, i, end, place)
-    if _FENCE.match(text, i):
-        return True
-    if not closed:
-        return _key_ahead(text, i, end, place)
+    chain = text[at:i]
+    apart = "," in chain or "，" in chain
+    if text[i] in OBJECT_OPENERS:
+        return _entry_ahead(text, i, end, place, place.doubt or not apart)
+    left = _levels_left(chain, place.stack)
+    if left and place.stack[left - 1]:
+        return _key_ahead(text, i, end, place, apart)
+    if left:
+        return apart and _item_ahead(text, i, end)
     line = text.find("\n", i, end)
-    if text.rfind("\n", first, i) >= 0 or char in ARRAY_OPENERS:
+    if "\n" in chain or text[i] in ARRAY_OPENERS:
         return True
     return _CLOSED_LATER.search(text, i, end if line < 0 else line) is None
 
 
-def _entry_ahead(text: str, at: int, end: int, place: Place) -> bool:
-    """Whether an object begins here that has a key, or nothing, in it."""
+def _levels_left(chain: str, stack: Sequence[bool | None]) -> int:
+    """How many of the open containers stay open behind these closing brackets."""
+    left = len(stack)
+    for char in chain:
+        if char in CLOSERS:
+            is_object = CLOSERS[char] == "{"
+            while left and bool(stack[left - 1]) is not is_object:
+                left -= 1
+            left = max(left - 1, 0)
+            if not left:
+                break
+    return left
+
+
+def _item_ahead(text: str, at: int, end: int) -> bool:
+    """Whether an element of an array that is no object begins here."""
+    if text[at] in QUOTE_ENDS:
+        return _REF_AHEAD.match(text, at + 1, end) is not None or _string_ahead(text, at, end, ",]}")
+    return text[at] in ARRAY_OPENERS or VALUE_LITERAL.match(text, at, end) is not None
+
+
+def _entry_ahead(text: str, at: int, end: int, place: Place, doubt: bool = False) -> bool:
+    """Whether an object begins here that has a key, or nothing, in it; in doubt, whether it has a known key."""
     i = past_comments(text, at + 1, end)
     while i < end and text[i] in OBJECT_OPENERS:
         i = past_comments(text, i + 1, end)
-    return i >= end or text[i] in CLOSERS or _key_ahead(text, i, end, place)
+    if i >= end:
+        return True
+    if doubt and place.known:
+        found = KEY_AHEAD.match(text, i, end)
+        return found is not None and is_known(found[found.lastindex or 0], place.known)
+    return text[i] in CLOSERS or _key_ahead(text, i, end, place)
 
 
-def _key_ahead(text: str, at: int, end: int, place: Place) -> bool:
-    """Whether a key and its colon stand here. A key that is not known must have a value behind it."""
+def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) -> bool:
+    """Whether a key and its colon stand here. A key that is not known must have a value behind it; one without quotes
+    counts among others without, or behind brackets and a comma (`apart`).
+    """
     found = KEY_AHEAD.match(text, at, end)
     if found is None:
         found = KEY_WITHOUT_COLON.match(text, at, end)
@@ -142,7 +171,7 @@ def _key_ahead(text: str, at: int, end: int, place: Place) -> bool:
     name, bare = found[found.lastindex or 0], found.lastindex == 7
     if is_known(name, place.known):
         return True
-    if bare and not place.bare_keys:
+    if bare and not place.bare_keys and not (apart and not place.doubt):
         return False
     i = found.end()
     if i >= end:
@@ -190,9 +219,7 @@ def ends_item(text: str, at: int, end: int, place: Place) -> bool:
         return _after_closers(text, i, end, place)
     if char in OBJECT_OPENERS:
         return _entry_ahead(text, i, end, place)
-    if char in QUOTE_ENDS:
-        return _REF_AHEAD.match(text, i + 1, end) is not None or _string_ahead(text, i, end, ",]}")
-    return False
+    return char in QUOTE_ENDS and _item_ahead(text, i, end)
 
 
 def ends_root(text: str, at: int, end: int) -> bool:

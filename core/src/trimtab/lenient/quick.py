@@ -29,28 +29,37 @@ _GOOD: Final = (
 _BODY: Final = f'[^"\\\\\ud800-\udfff]*+(?:\\\\{_GOOD}[^"\\\\\ud800-\udfff]*+)*+'
 _TEXT: Final = f'"{_BODY}"'
 _SCALAR: Final = "(?:-?(?:0|[1-9][0-9]{0,17}+)(?:\\.[0-9]{1,17}+)?+(?:[eE][+-]?[0-9]{1,2}+)?+|true|false|null)"
-_PAIR: Final = f"{_WS}{_TEXT}{_WS}:{_WS}(?:{_TEXT}|{_SCALAR}){_WS}"
+_KEY: Final = '"[^"\\\\\n\ud800-\udfff]{1,64}+"'
+_PAIR: Final = f"{_WS}{_KEY}{_WS}:{_WS}(?:{_TEXT}|{_SCALAR}){_WS}"
 _FLAT: Final = f"\\{{{_PAIR}(?:,{_PAIR})*+\\}}"
-_FOLLOW: Final = f"(?={_WS}(?:,{_WS}(?:[{{\\]/#]|\\Z)|\\]{_WS}(?:[}},\\]]|\\Z)|\\Z))"
 _BEGIN: Final = "(?:[\"'“\\[{0-9-]|(?:true|false|null|True|False|None|undefined|NaN)(?![A-Za-z0-9_]))"
 _KEY_NEXT: Final = f'"{_NAME}"{_WS}:{_WS}{_BEGIN}'
-_AFTER: Final = f"[}}\\]][ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_KEY_NEXT}|{_KEY_NEXT}|```|</|<[|｜])"
+# Keys that are keys also where the text around them leaves a doubt.
+_SURE_KEY: Final = (
+    f'"(?:startRef|startId|start_ref|start_id|endRef|endId|end_ref|end_id|messageId|topic|summary|content)"{_WS}:'
+)
+_TAIL: Final = "[}\\]][ \\t\\n\\r}\\]]*+"
+_TAG: Final = "```|</|<[|｜]"
+_AFTER: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_KEY_NEXT})|\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})"
+_AFTER_DOUBT: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SURE_KEY})|\\Z|{_TAG})"
+_FOLLOW: Final = (
+    f"(?={_WS}(?:,{_WS}(?:[{{\\]/#]|\\Z)|\\][ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_KEY_NEXT}|{_TAG})|\\Z))"
+)
 _ENDS: Final = f"(?={_WS}(?:,{_WS}(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_WS})?+{_AFTER}))"
 _CLEAN: Final = re.compile(
-    f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])'
-    f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{))?+"
+    f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+'
+    f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
+    f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{{_WS}{_SURE_KEY}))?+"
 )
-_ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{))")
+_ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
 # A string with damage inside; its inner quotes are those with a word and no colon behind them.
-_INNER: Final = (
-    f'"(?=[A-Za-z0-9.;!?)]|[ ][A-Za-z0-9(&+]|,[ ](?:[A-Za-z0-9]++(?![ ]*+[:=])|"{_NAME}"[ ][A-Za-z]))'
-    f"(?!{_WS}{_NAME}{_WS}[:=])"
-)
+_BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+{_WS}[:=：]"
+_INNER: Final = f'"(?=[A-Za-z0-9.;!?)]|[ ][A-Za-z0-9(&+]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))(?!,?+{_BARE_NEXT})'
 _STRING_BEHIND: Final = f'(?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"{_WS}[,}}\\]]|[\\[{{0-9-]|true|false|null)'
 _DOUBTED: Final = re.compile(
     f'"([^"\\\\]*+(?:(?:\\\\.|(?<![\\[{{ ]){_INNER}|(?<![\\[{{][ ])(?<=[ ]){_INNER})[^"\\\\]*+)*+)"'
-    f'{_WS}(?:(?=,{_WS}(?:\\{{{_WS})?+"{_NAME}"{_WS}:{_WS}{_STRING_BEHIND}|(?:,{_WS})?+{_AFTER})|(?={_KEY_NEXT}))',
+    f'{_WS}(?:(?=,{_WS}"{_NAME}"{_WS}:{_WS}{_STRING_BEHIND}|(?:,{_WS})?+{_AFTER_DOUBT})|(?={_KEY_NEXT}))',
     re.DOTALL,
 )
 _MENDED: Final = re.compile(f'((?:[^\\\\"]++|\\\\{_GOOD})*+)([\\\\"])')
@@ -61,7 +70,7 @@ _SURROGATE: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _SMART: Final = re.compile(f'“([^“”"\\\\\ud800-\udfff]*+)”{_ENDS}')
 
 _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"
-_SINGLE_PAIR: Final = f"{_WS}{_SINGLE_BODY}{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
+_SINGLE_PAIR: Final = f"{_WS}'[^'\"\\\\\n\ud800-\udfff]{{1,64}}+'{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
 _SINGLE_FLAT: Final = f"\\{{{_SINGLE_PAIR}(?:,{_SINGLE_PAIR})*+\\}}{_FOLLOW}"
 _SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+")
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
@@ -72,9 +81,10 @@ _BARE_FLAT: Final = f"\\{{{_BARE_PAIR}{_WS}(?:,{_BARE_PAIR}{_WS})*+\\}}{_FOLLOW}
 _BARE_RUN: Final = re.compile(f"{_BARE_FLAT}(?:{_WS},{_WS}{_BARE_FLAT})*+")
 _BARE_PAIRS: Final = re.compile(f"({_NAME})({_WS}:{_WS}(?:{_TEXT}|{_SCALAR}))")
 _SINGLE_NEXT: Final = f"'{_NAME}'{_WS}:{_WS}{_BEGIN}"
-_SINGLE: Final = re.compile(
-    f"'([^'\\\\]*+)'(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|[}}\\]][ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SINGLE_NEXT}|{_SINGLE_NEXT}|```|</)))"
+_SINGLE_AFTER: Final = (
+    f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SINGLE_NEXT})|\\Z|{_SINGLE_NEXT}|```|</)"
 )
+_SINGLE: Final = re.compile(f"'([^'\\\\]*+)'(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|{_SINGLE_AFTER}))")
 _SINGLE_KEY: Final = re.compile(f"'({_NAME})'{_WS}:")
 _BARE_KEY: Final = re.compile(f"({_NAME}){_WS}:(?={_WS}{_BEGIN})")
 _LITERAL: Final = re.compile(f"(True|False|None|undefined|NaN)(?={_WS}[,}}\\]])")
@@ -83,11 +93,13 @@ _COMMENT: Final = re.compile("//[^\\n]*+\\n|/\\*(?:[^*]|\\*(?!/))*+\\*/|#[^\\n]*
 _SPACE: Final = re.compile(_WS)
 _DROPPED: Final = re.compile(f"{_WS}[}}\\]]")
 _MEMBERS: Final = re.compile(f'(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+')
-_LAST_PAIR: Final = re.compile(f"{_WS}{_TEXT}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
+_LAST_PAIR: Final = re.compile(f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
 _HALF: Final = re.compile(
-    f'{_WS}(?:"([^"\\\\\x00-\\x1f]*+)"{_WS}(?::{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+\\\\?)|[0-9]*+)?+)?+|"[A-Za-z0-9_]*+)?+\\Z',
+    f'{_WS}(?:"([^"\\\\\x00-\\x1f]{{1,64}}+)"{_WS}:{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)\\\\?+|[0-9]*+)?+'
+    f'|"(?:{_NAME})?+|"{_NAME}"{_WS})?+\\Z',
     re.DOTALL,
 )
+_REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{|{_TAG})")
 _loose = JSONDecoder(strict=False).decode
 _MAX_LEVELS: Final = 200
 
@@ -302,6 +314,8 @@ class _Mender:
         return value
 
     def _finished(self, end: int) -> Document | None:
+        if end < len(self.text) and not _REST.match(self.text, end):
+            return None  # the scanner knows how to tell other text behind the document from text of its last string
         patched = "".join([*self.pieces, self.text[self.copied : end]])
         value = self._decoded(patched)
         if value is None:

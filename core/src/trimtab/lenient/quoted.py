@@ -11,16 +11,18 @@ from trimtab.lenient.chars import (
     BODIES,
     CLOSERS,
     COMMAS,
+    COMMENT_START,
     FULL_WIDTH_MARKS,
     KEY_AHEAD,
     QUOTE_ENDS,
     SPACE,
     STRAIGHT,
+    VALUE_LITERAL,
     WORD,
 )
 from trimtab.lenient.closing import WINDOW, Place, ends_item, ends_member, ends_root, is_known
 from trimtab.lenient.scalars import scalar_of
-from trimtab.lenient.strings import text_of
+from trimtab.lenient.strings import mended, text_of
 from trimtab.types import Json
 
 __all__ = ["QuotedText"]
@@ -32,6 +34,7 @@ _TRIPLE: Final = {
 _TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
 _LINE_END: Final = re.compile("\\n|\\Z")
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
+_BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)")
 _BEHIND: Final = 64
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
 # More inner quotes than any text has by mistake.
@@ -130,8 +133,7 @@ class QuotedText:
 
     def _place(self) -> Place:
         return Place(
-            depth=len(self._stack),
-            in_object=bool(self._stack) and bool(self._stack[-1]),
+            stack=self._stack,
             known=self._known,
             bare_keys=self._bare_keys,
             doubt=self._doubt,
@@ -173,10 +175,10 @@ class QuotedText:
                 self._keep(at)
                 return False
             behind = at + (3 if self._triple else 1)
-            if not self._triple and text.startswith(text[at] * 4, at):
+            if not self._triple and not self._is_key_text and text.startswith(text[at] * 4, at):
                 behind = _QUOTE_RUN.match(text, at).end()  # type: ignore[union-attr]  # a quote stands there
                 at = behind - 1
-                if not self._is_key_text and not self._enough(at):
+                if not self._enough(at):
                     self._scan = at
                     return False
                 self.repairs[names.INNER_QUOTE] = None
@@ -289,7 +291,7 @@ class QuotedText:
         self.pos = end
         self._bare_keys = True
         self.repairs[names.BARE_KEY] = None
-        self.on_key(found[0], i, end)
+        self.on_key(mended(found[0], self.repairs), i, end)
         self._colon, self._state = False, self.VALUE
         return True
 
@@ -304,15 +306,20 @@ class QuotedText:
         end = found.end()
         if not self._enough(end):
             return False
+        plain = _BEFORE_COMMENT.match(text, i)
+        if plain is not None:
+            end = plain.end()
         behind = self._skip(end)
         char = text[behind : behind + 1]
         single = not char or char in COMMAS or char in CLOSERS or "\n" in text[end:behind]
+        if not single and (char in QUOTE_ENDS or char in COMMENT_START):
+            single = VALUE_LITERAL.fullmatch(text, i, end) is not None
         if not single or self._state == self.ROOT:
             end = self._words_end(end)
             if end < 0:
                 return False
         by_text = end < len(text)
-        value = scalar_of(text[i:end].rstrip(" \t\r\n"), self.repairs)
+        value = scalar_of(mended(text[i:end].rstrip(" \t\r\n"), self.repairs), self.repairs)
         self.pos = end
         self.on_value(value, i, end, by_text)
         self._after_value()

@@ -71,12 +71,11 @@ class Scanner(QuotedText):
         if "，" in between:
             self.repairs[names.FULL_WIDTH] = None
 
-    def _judge_commas(self, closing: bool) -> None:
-        """Name what was wrong with the commas before the thing that comes now."""
-        commas, self._commas = self._commas, 0
-        if commas > (0 if self._fresh or closing else 1):
+    def _judge_commas(self, closing: bool, fresh: bool, commas: int) -> None:
+        """Name what was wrong with the commas before the thing that has come now."""
+        if commas > (0 if fresh or closing else 1):
             self.repairs[names.EXTRA_COMMA] = None
-        elif not commas and not closing and not self._fresh:
+        elif not commas and not closing and not fresh:
             self.repairs[names.MISSING_COMMA] = None
 
     def _at_root(self) -> bool:
@@ -103,8 +102,12 @@ class Scanner(QuotedText):
         if self._implied and self._stack[-1] is None and char in QUOTE_ENDS and self.key_ahead(i):
             self._pop(i, True)
             return True
-        self._judge_commas(False)
-        return self._begin(char, i)
+        fresh, commas = self._fresh, self._commas
+        if not self._begin(char, i):
+            return False
+        if char:
+            self._judge_commas(False, fresh, commas)
+        return True
 
     def _at_key(self) -> bool:
         """Before a key of an object, or its end."""
@@ -123,15 +126,22 @@ class Scanner(QuotedText):
                 return True
         if char in OBJECT_OPENERS or char in ARRAY_OPENERS:
             return self._opener_for_key(char, i)
-        self._judge_commas(False)
-        if char in QUOTE_ENDS:
-            return self._open_string(char, i, True)
         if char in COLONS:
-            self.repairs[names.MISSING_KEY] = None
-            self.on_key("", i, i)
-            self._state, self._colon = self.VALUE, False
-            return True
-        return self._bare_key(i)
+            return self._keyless(i, False)
+        if not (self._open_string(char, i, True) if char in QUOTE_ENDS else self._bare_key(i)):
+            return False
+        self._judge_commas(False, self._fresh, self._commas)
+        self._commas = 0
+        return True
+
+    def _keyless(self, i: int, colon: bool) -> bool:
+        """A value without a key."""
+        self.repairs[names.MISSING_KEY] = None
+        self._commas = 0
+        self.pos = i
+        self.on_key("", i, i)
+        self._state, self._colon = self.VALUE, colon
+        return True
 
     def _opener_for_key(self, char: str, i: int) -> bool:
         """An opening bracket where a key should stand: what is missing before it, or is it one too many?"""
@@ -148,10 +158,7 @@ class Scanner(QuotedText):
                 self._implied += 1
                 self._state = self.ITEM
                 return True
-        self.repairs[names.MISSING_KEY] = None
-        self._commas = 0
-        self.on_key("", i, i)
-        return self._begin(char, i)
+        return self._keyless(i, True)
 
     def _at_value(self) -> bool:
         """Behind a key: the colon, then the value."""
@@ -164,6 +171,8 @@ class Scanner(QuotedText):
                 return True
         if not self._colon and char in COLONS:
             if char == "=":
+                if i + 1 >= len(self.text) and not self.closed:
+                    return False
                 self.repairs[names.EQUALS] = None
                 if self._peek(i + 1) == ">":
                     i += 1
@@ -256,7 +265,7 @@ class Scanner(QuotedText):
             self.repairs[names.MISSING_BRACKET] = None
             self._pop(i, True)
             return True  # the same bracket is looked at again
-        self._judge_commas(True)
+        self._judge_commas(True, self._fresh, self._commas)
         self._pop(i + 1, True)
         return True
 

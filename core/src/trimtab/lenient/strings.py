@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from json.decoder import scanstring
+from collections.abc import Callable
+from json import decoder
+from typing import Final
 
 from trimtab.lenient.chars import CONTROLS
 from trimtab.lenient.repairs import BAD_ESCAPE, CONTROL, SURROGATE
 
-__all__ = ["mend_surrogates", "text_of"]
+__all__ = ["mend_surrogates", "mended", "text_of"]
 
+# Python's own reader of JSON strings, which json offers to subclasses of its decoder.
+_scan: Final[Callable[[str, int, bool], tuple[str, int]]] = decoder.scanstring  # type: ignore[attr-defined]
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -28,17 +32,22 @@ def text_of(source: str, quote: str, repairs: dict[str, None]) -> str:
     if CONTROL not in repairs and CONTROLS.search(source):
         repairs[CONTROL] = None
     text = _unescaped(source, quote, repairs) if "\\" in source else source
-    if not text.isascii() and _SURROGATE.search(text):
-        mended = mend_surrogates(text)
-        if "\ufffd" in mended:
-            repairs[SURROGATE] = None
-        return mended
-    return text
+    return mended(text, repairs)
+
+
+def mended(text: str, repairs: dict[str, None]) -> str:
+    """The text as valid Unicode, and a note where it was not."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    whole = mend_surrogates(text)
+    if whole.count("\ufffd") > text.count("\ufffd"):
+        repairs[SURROGATE] = None
+    return whole
 
 
 def _unescaped(source: str, quote: str, repairs: dict[str, None]) -> str:
     try:
-        text, end = scanstring(source + '"', 0, False)
+        text, end = _scan(source + '"', 0, False)
     except ValueError:
         text, end = "", 0
     if end == len(source) + 1:

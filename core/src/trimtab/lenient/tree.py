@@ -85,7 +85,7 @@ class _Tree(Scanner):
             values = decode_strict(f"[{found[0]}]")
         except ValueError:
             return False
-        self._judge_commas(False)
+        self._judge_commas(False, self._fresh, self._commas)
         self._containers[-1].extend(values)
         self.pos = found.end()
         self._after_value()

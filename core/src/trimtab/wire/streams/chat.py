@@ -123,9 +123,9 @@ def _begins(held: Draft, call_id: str, name: str, arguments: RawArgs) -> bool:
     Another name begins one; so does a name or an id with arguments that open anew. Arguments alone do not: some servers
     send all of them once more at the end.
     """
-    if not held.begun or held.open:
+    if not (name or call_id) or not held.begun or held.open:
         return False
-    return bool(name and name != held.name) or (bool(name or call_id) and _opens(arguments))
+    return bool(name and name != held.name) or _opens(arguments)
 
 
 def _opens(arguments: RawArgs) -> bool:

@@ -125,8 +125,9 @@ class ResponsesStream(StreamReader):
             draft = self._by_index.get(index)
             if draft is not None and _is_other(draft, call_id, ended=ended):
                 draft = None  # a proxy gives all items the same index
-        if draft is None and ended and index is None and not (item_id or call_id):
-            draft = self._last_open()
+        if draft is None and ended and index is None and not again:
+            last = self._last_open()
+            draft = last if last is not None and not (last.call_id and call_id) else None
         if draft is None:
             draft = self._new(item_id, call_id, index)
         self._know(draft, item_id, call_id, None if again else index)

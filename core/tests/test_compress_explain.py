@@ -1,0 +1,79 @@
+"""What a model is told about a compress call that could not be used."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from trimtab.compress import explain, parse_compress_args
+from trimtab.compress.explain import EXAMPLE
+
+GOOD = {"startRef": "m1", "endRef": "m2", "summary": "x"}
+
+
+def told(given: Any) -> str:
+    """The text for an input."""
+    return explain(parse_compress_args(given).diagnostics)
+
+
+def test_the_example_is_valid() -> None:
+    """What the model is shown can be called as it stands."""
+    parsed = parse_compress_args(json.loads(EXAMPLE))
+    assert (len(parsed.ranges), parsed.diagnostics.kind) == (1, "ok")
+
+
+@pytest.mark.parametrize(
+    ("given", "says", "does_not_say"),
+    [
+        (None, "without arguments", "too early"),
+        ("[1]", "not an object", "too early"),
+        ({}, "The object is empty", "too early"),
+        ({"contents": 1, "note": 2}, "It has only: contents, note.", "empty"),
+        ({"content": 7}, "`content` is a number, not an array", "is a text"),
+        ({"content": True}, "`content` is a boolean", "is a text"),
+        ({"content": None}, "`content` is null", "is a text"),
+        ({"content": {}}, "`content` is an object", "is a text"),
+        ({"content": "We did it."}, "`content` is a text", "too early"),
+        ({"content": []}, "holds no entry", "not an array"),
+        ('{"content": [', "end too early", "could not be read as JSON"),
+        ("<p>502</p>", "could not be read as JSON", "too early"),
+        ({"content": [{"startRef": "m1", "summary": "x"}]}, "entry 0: endRef is missing", "startRef is"),
+        ({"content": [{**GOOD, "summary": ["x"]}]}, "entry 0: summary is an array, not a text", "missing"),
+        ({"content": [{**GOOD, "startRef": 4}]}, "startRef is not a text (a number is no ref)", "missing"),
+        ({"content": [GOOD, "x", GOOD]}, "entry 1:", "entry 0:"),
+    ],
+)
+def test_the_true_cause(given: Any, says: str, does_not_say: str) -> None:
+    """The cause that was found is named, and no other; the expected shape is shown."""
+    text = told(given)
+    assert says in text
+    assert does_not_say not in text
+    assert EXAMPLE in text
+
+
+def test_nothing_was_wrong() -> None:
+    """A call without faults is told so, in one line."""
+    assert told({"content": [GOOD]}) == "compress took all entries."
+
+
+def test_what_to_do_next() -> None:
+    """A retry is asked for where it helps, and only for what is missing."""
+    assert "fewer entries or shorter" in told('{"content": [{"startRef": "m1", "summ')
+    assert "only with the entries that are missing" in told(json.dumps({"content": [GOOD, GOOD]})[:-20])
+    assert "only with the entries that could not be used" in told({"content": [GOOD, {}]})
+    assert "only if there is something" in told({"content": []})
+    assert "the same arguments would fail again" in told({"content": [{"startRef": "m1"}]})
+
+
+def test_it_is_short() -> None:
+    """At most eight reasons of 200 chars, each on one line; the rest is counted."""
+    text = told({"content": [{}] * 3 + ["long\n" * 200] * 20})
+    lines = [line for line in text.split("\n") if line.startswith("- ")]
+    assert len(lines) == 9
+    assert lines[-1] == "- and 15 more"
+    assert all(len(line) <= 202 for line in lines)
+    many = told({f"{'key' * 40}{i}": 1 for i in range(90)})
+    assert "and 82 more" in many
+    assert len(many) < 2_500
