@@ -10,6 +10,7 @@ COMMANDS: Final[dict[str, str | dict[str, str]]] = {
     "demo": "trimtab.cli.demonstration:demo",
     "trim": "trimtab.cli.trimming:trim",
     "calls": "trimtab.cli.calls:calls",
+    "parse-args": "trimtab.cli.arguments:parse_args",
     "show": "trimtab.cli.rows:show",
     "render": "trimtab.cli.rows:render",
     "inflate": "trimtab.cli.rows:inflate",

@@ -16,7 +16,7 @@ from trimtab.wire.streams.source import Source
 from trimtab.wire.triggers import TRIGGERS, spoken
 from trimtab.wire.types import RawArgs, RawCall
 
-__all__ = ["Draft", "StreamReader", "finish", "join", "member", "number", "objects", "say", "string"]
+__all__ = ["Draft", "StreamReader", "finish", "is_container", "join", "member", "number", "objects", "say", "string"]
 
 _DIGITS = re.compile("[0-9]{1,9}")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
