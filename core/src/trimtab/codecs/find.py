@@ -134,12 +134,27 @@ def _documents(output: Json, block: Path, source: Source | None) -> list[Json]:
 
 def _ask(tool: str, codec: Codec, document: Json) -> list[str] | None:
     try:
-        pointed = codec(document)
+        pointed = codec(_copy(document))
         if isinstance(pointed, str):
             raise TypeError(f"it must give a list of pointers, not {pointed!r:.80}")
         return None if pointed is None else list(dict.fromkeys(pointed))
     except (Exception, SystemExit) as error:
         raise CodecError(f"raised {type(error).__name__}: {error!s:.200}", tool=tool) from error
+
+
+def _copy(document: Json) -> Json:
+    """Its own containers around the same strings: what a codec changes in them, it does not change in the output."""
+    if not isinstance(document, dict | list):
+        return document
+    copied: Json = dict(document) if isinstance(document, dict) else list(document)
+    left = [copied]
+    while left:
+        node = left.pop()
+        for step, child in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(child, dict | list):
+                node[step] = dict(child) if isinstance(child, dict) else list(child)
+                left.append(node[step])
+    return copied
 
 
 def _from_pointers(
