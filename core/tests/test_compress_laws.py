@@ -204,6 +204,17 @@ def test_inner_quotes(entries: list[dict[str, str]], data: st.DataObject) -> Non
     assert rows(parse_compress_args(text)) == wanted({"content": entries}), text
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(PLAIN_ENTRY, min_size=2, max_size=3),
+    st.sampled_from([" oops ", ", oops, ", ";", " | ", ", ...,", " and "]),
+)
+def test_junk_between_entries(entries: list[dict[str, str]], junk: str) -> None:
+    """What stands between entries that are whole does not reach into them."""
+    text = f'{{"content":[{junk.join(json.dumps(entry) for entry in entries)}]}}'
+    assert rows(parse_compress_args(text)) == wanted({"content": entries}), text
+
+
 def test_depth() -> None:
     """Nesting of any depth neither raises nor hides the entries beside it."""
     entry = '{"startRef":"m1","endRef":"m2","summary":"x"}'

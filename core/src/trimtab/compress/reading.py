@@ -21,11 +21,13 @@ from trimtab.types import Json
 
 __all__ = ["Reading"]
 
-_TEXTS: Final = 5  # texts in texts that are opened: three levels of strings, and a content or arguments string
+_TEXTS: Final = 6  # texts in texts that are opened: three levels of strings, and a content or arguments string
 _LEVELS: Final = 6  # envelopes and wrappers around the arguments
 _QUOTES: Final = "\"'“‘`"
 _ESCAPED: Final = re.compile('[\\[{ \\t\\r\\n]*+\\\\+"')
+_EMPTY_FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+(?:`{3,}|~{3,})?\\Z")
 _HEADER_STARTS: Final = frozenset("mMbB")
+_ESCAPED_CHARS: Final = 64
 _LINES: Final = "line-form"
 _NONE: Final[frozenset[int]] = frozenset()
 
@@ -39,7 +41,7 @@ class Reading(Found):
             self.fail("empty-input")
         elif isinstance(value, str):
             self.repairs[STRINGIFIED] = None
-            self.text(value, 1)
+            self.text(value, 2)
         else:
             self.value(value, _NONE, 1)
 
@@ -64,7 +66,7 @@ class Reading(Found):
         body = text.strip(SPACES)
         if len(body) != len(text) and body != text.strip(" \t\r\n"):
             self.repairs[PADDING] = None
-        if not body:
+        if not body or (body[0] in "`~" and _EMPTY_FENCE.match(body)):
             self.fail("no-valid-ranges" if slot else "empty-input")
             return
         before = self.count()
@@ -76,7 +78,8 @@ class Reading(Found):
         if self.count() == before and slot and (not self.cut or not whole):
             self._lines(body, whole)
         if self.count() == before:
-            self.fail("content-not-array" if slot else "malformed-json")
+            # What a JSON string holds was decoded, so it is not malformed.
+            self.fail("content-not-array" if slot else "not-object" if level > 1 else "malformed-json")
 
     def _lines(self, body: str, whole: bool) -> None:
         """A text in line form; the last entry of one that was cut is dropped."""
@@ -92,7 +95,7 @@ class Reading(Found):
         first = body[0]
         if first in _QUOTES and not body.startswith("```") and self._quoted(body, level, slot):
             return
-        if _ESCAPED.match(body):
+        if "\\" in body[:_ESCAPED_CHARS] and _ESCAPED.match(body):
             self.repairs[STRINGIFIED] = None
             self.text(text_of(body, "", self.repairs), level + 1, slot=slot)
             return

@@ -42,16 +42,16 @@ ODD_SPACES: Final = re.compile(
 )
 PADDING_CHARS: Final = "\x00\t\n\v\f\r \x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\u3000\ufeff"
 SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*+")  # also escapes that stand outside of strings
-COMMAS: Final = frozenset(",，")
+COMMAS: Final = frozenset(",，;")
 COLONS: Final = frozenset(":=：")
 OBJECT_OPENERS: Final = frozenset("{｛")
 ARRAY_OPENERS: Final = frozenset("[(［（")
 CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "["}
 FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）：，＂＇")
 COMMENT_START: Final = frozenset("/#<`~")
-SEPARATORS: Final = re.compile(f"[{SPACES},，]*+(?:\\\\[nrt][{SPACES},，]*+)*+")
+SEPARATORS: Final = re.compile(f"[{SPACES},，;]*+(?:\\\\[nrt][{SPACES},，;]*+)*+")
 OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*+")
-CHAIN: Final = re.compile(f"[{SPACES},，}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，}}｝\\]\\)］）]*+)*+")
+CHAIN: Final = re.compile(f"[{SPACES},，;}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，;}}｝\\]\\)］）]*+)*+")
 CONTROLS: Final = re.compile("[\x00-\x1f]")
 
 # Which characters end a string that one of these began.

@@ -40,6 +40,7 @@ _REF_AHEAD: Final = re.compile("[mb][0-9]")
 _COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*+-->")
 _FENCE: Final = re.compile("```|~~~|</|<[|｜]|\\[/|data:")
 _CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
+_MARK: Final = re.compile("[\"'“”`{}\\[\\]]")
 _STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂")
 
 
@@ -119,24 +120,35 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     if left and place.stack[left - 1]:
         return _key_ahead(text, i, end, place, apart)
     if left:
-        return apart and _item_ahead(text, i, end)
+        return (apart and _item_ahead(text, i, end)) or _entry_behind(text, i, end, place)
     line = text.find("\n", i, end)
     if "\n" in chain or text[i] in ARRAY_OPENERS:
         return True
     return _CLOSED_LATER.search(text, i, end if line < 0 else line) is None
 
 
+def _entry_behind(text: str, at: int, end: int, place: Place) -> bool:
+    """Whether, behind other text without quotes or brackets, an entry with a known key begins, or all closes."""
+    found = _MARK.search(text, at, end)
+    if found is None or found.start() == at:
+        return False
+    i = found.start()
+    if text[i] == "{":
+        return _entry_ahead(text, i, end, place, True)
+    return text[i] in CLOSERS and _CLOSED_LATER.search(text, i, end) is None
+
+
 def _levels_left(chain: str, stack: Sequence[bool | None]) -> int:
     """How many of the open containers stay open behind these closing brackets."""
     left = len(stack)
-    for char in chain:
-        if char in CLOSERS:
-            is_object = CLOSERS[char] == "{"
-            while left and bool(stack[left - 1]) is not is_object:
-                left -= 1
-            left = max(left - 1, 0)
-            if not left:
-                break
+    closers = [char for char in chain if char in CLOSERS]
+    for place, char in enumerate(closers):
+        is_object = CLOSERS[char] == "{"
+        if is_object and left and not stack[left - 1] and closers[place + 1 : place + 2] == ["]"]:
+            continue  # a brace too many
+        while left and bool(stack[left - 1]) is not is_object:
+            left -= 1
+        left = max(left - 1, 0)
     return left
 
 

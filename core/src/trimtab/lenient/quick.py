@@ -51,6 +51,7 @@ _CLEAN: Final = re.compile(
     f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
     f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{{_WS}{_SURE_KEY}))?+"
 )
+_HEAD: Final = re.compile(f'\\{{{_WS}"{_NAME}"{_WS}:{_WS}\\[')
 _ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
 # A string with damage inside; its inner quotes are those with a word and no colon behind them.
@@ -76,6 +77,13 @@ _SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+"
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
 _TRAILING_RUN: Final = re.compile(f"{_TRAILING_FLAT}(?:{_WS},{_WS}{_TRAILING_FLAT})*+")
 _TRAILING: Final = re.compile(f'(?<=[^\\\\]"),(?={_WS}\\}})')
+_LOOSE: Final = '"[^"\\\\\ud800-\udfff]*+(?:\\\\[^u\n][^"\\\\\ud800-\udfff]*+)*+"'
+_LOOSE_PAIR: Final = f"{_WS}{_KEY}{_WS}:{_WS}(?:{_LOOSE}|{_SCALAR}){_WS}"
+_LOOSE_FLAT: Final = f"\\{{{_LOOSE_PAIR}(?:,{_LOOSE_PAIR})*+\\}}{_FOLLOW}"
+_LOOSE_RUN: Final = re.compile(f"{_LOOSE_FLAT}(?:{_WS},{_WS}{_LOOSE_FLAT})*+")
+_NEXT_ENTRY: Final = f",(?={_WS}\\{{{_WS}{_SURE_KEY})"
+_OPEN_RUN: Final = re.compile(f"(?:\\{{{_PAIR}(?:,{_PAIR})*+{_NEXT_ENTRY}{_WS})++")
+_OPEN_ENTRY: Final = re.compile(_NEXT_ENTRY)
 _BARE_PAIR: Final = f"{_WS}({_NAME})({_WS}:{_WS}(?:{_TEXT}|{_SCALAR}))"
 _BARE_FLAT: Final = f"\\{{{_BARE_PAIR}{_WS}(?:,{_BARE_PAIR}{_WS})*+\\}}{_FOLLOW}".replace(f"({_NAME})", _NAME)
 _BARE_RUN: Final = re.compile(f"{_BARE_FLAT}(?:{_WS},{_WS}{_BARE_FLAT})*+")
@@ -96,7 +104,7 @@ _MEMBERS: Final = re.compile(f'(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+')
 _LAST_PAIR: Final = re.compile(f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
 _HALF: Final = re.compile(
     f'{_WS}(?:"([^"\\\\\x00-\\x1f]{{1,64}}+)"{_WS}:{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)\\\\?+|[0-9]*+)?+'
-    f'|"(?:{_NAME})?+|"{_NAME}"{_WS})?+\\Z',
+    f'|"{_NAME}"{_WS}|"(?:{_NAME})?+)?+\\Z',
     re.DOTALL,
 )
 _REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{|{_TAG})")
@@ -124,10 +132,14 @@ class _Mender:
 
     def run(self) -> Document | None:
         text, n, stack, clean = self.text, len(self.text), self.stack, _CLEAN.match
+        head = _HEAD.match(text, self.start)
+        if head is not None:
+            stack += ["}", "]"]
+            self._marked(head.end())
         while True:
             i: int = clean(text, self.pos).end()  # type: ignore[union-attr]  # it matches the empty text
             if i >= n:
-                return self._unfinished()
+                return self._unfinished(i)
             char = text[i]
             if char == "{" or char == "[":
                 if not self._opens(char, i):
@@ -143,7 +155,7 @@ class _Mender:
                 patch = _PATCHES.get(char, _Mender._word)
                 self.pos = i
                 if not patch(self, i):
-                    return self._unfinished() if char in '",' else None
+                    return self._unfinished(i)
 
     def _patch(self, begin: int, end: int, new: str, repair: str) -> bool:
         """Put `new` in the place of a part of the text."""
@@ -204,23 +216,24 @@ class _Mender:
         self.copied_at_mark = self.copied
 
     def _run_at(self, i: int) -> bool:
-        """Take the objects in single quotes, or with bare keys, that stand here in an array."""
+        """Take the objects that stand here in an array and have one kind of damage."""
         text, char = self.text, self.text[i + 1 : i + 2]
         if char == "'":
             run = _SINGLE_RUN.match(text, i)
-            if run is None:
-                return False
-            self._patch(i, run.end(), run[0].replace("'", '"'), names.QUOTES)
-        elif char == '"':
-            run = _TRAILING_RUN.match(text, i)
-            if run is None:
-                return False
-            self._patch(i, run.end(), _TRAILING.sub("", run[0]), names.EXTRA_COMMA)
-        else:
+            new, repair = run and run[0].replace("'", '"'), names.QUOTES
+        elif char != '"':
             run = _BARE_RUN.match(text, i)
-            if run is None:
-                return False
-            self._patch(i, run.end(), _BARE_PAIRS.sub(r'"\1"\2', run[0]), names.BARE_KEY)
+            new, repair = run and _BARE_PAIRS.sub(r'"\1"\2', run[0]), names.BARE_KEY
+        elif (run := _TRAILING_RUN.match(text, i)) is not None:
+            new, repair = _TRAILING.sub("", run[0]), names.EXTRA_COMMA
+        elif (run := _OPEN_RUN.match(text, i)) is not None:
+            new, repair = _OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},", names.MISSING_BRACKET
+        else:
+            run, repair = _LOOSE_RUN.match(text, i), names.BAD_ESCAPE
+            new = run and ("\\\\" not in run[0] or None) and _SINGLE_BAD.sub(r"\\\\", run[0])
+        if run is None or not new or new == run[0]:
+            return False
+        self._patch(i, run.end(), new, repair)
         self._marked(self.pos)
         return True
 
@@ -255,7 +268,7 @@ class _Mender:
         if found is None or self.stack[-1:] != ["}"]:
             return False
         source, end = found[1], found.end()
-        if _SURROGATE.search(source):
+        if ("\\u" in source or not source.isascii()) and _SURROGATE.search(source):
             return False
         if "\\" not in source:
             mended = source.replace('"', '\\"')
@@ -331,8 +344,8 @@ class _Mender:
             repairs=tuple(self.repairs),
         )
 
-    def _unfinished(self) -> Document | None:
-        """The text ends inside the document: what is whole of it."""
+    def _unfinished(self, i: int) -> Document | None:
+        """The text ends inside the document, and nothing doubtful stands before this index: what is whole of it."""
         text, stack = self.text, self.stack
         if self.copied != self.copied_at_mark or not stack:
             return None
@@ -349,8 +362,10 @@ class _Mender:
             else:
                 cut, key = half[2], half[1] or ""
             whole = whole.rstrip(" \t\r\n").removesuffix(",")
-        elif rest.strip(" \t\r\n") not in ("", ","):
+        elif text[i:].strip(" \t\r\n") not in ("", ","):
             return None
+        else:
+            whole = rest.rstrip(" \t\r\n").removesuffix(",")
         before = "".join([*self.pieces, text[self.copied : self.mark]])
         value = self._decoded(f"{before}{whole}{''.join(reversed(stack))}")
         if value is None:

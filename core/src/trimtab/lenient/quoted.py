@@ -32,8 +32,10 @@ _TRIPLE: Final = {
     quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*+", re.DOTALL) for quote in STRAIGHT
 }
 _TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
+_ITEM_END: Final = re.compile("[,，}｝\\]］\\n{｛\\[［]")
 _LINE_END: Final = re.compile("\\n|\\Z")
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
+_PUNCTUATION: Final = re.compile("[|.…·*~_+-]+")
 _BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)")
 _BEHIND: Final = 64
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
@@ -306,6 +308,10 @@ class QuotedText:
         end = found.end()
         if not self._enough(end):
             return False
+        if self._state == self.ITEM and _PUNCTUATION.fullmatch(text, i, end):
+            self.repairs[names.STRAY] = None
+            self.pos = end
+            return True
         plain = _BEFORE_COMMENT.match(text, i)
         if plain is not None:
             end = plain.end()
@@ -330,7 +336,8 @@ class QuotedText:
         text = self.text
         if not self._stack:
             return _LINE_END.search(text, i).end()  # type: ignore[union-attr]  # every text ends
-        found = _TEXT_END.search(text, i)
+        pattern = _TEXT_END if self._stack[-1] else _ITEM_END
+        found = pattern.search(text, i)
         while found is not None:
             at = found.start()
             if not self._enough(at):
@@ -341,7 +348,7 @@ class QuotedText:
                 or ends_member(text, at, min(len(text), at + WINDOW), self._place())
             ):
                 return at
-            found = _TEXT_END.search(text, at + 1)
+            found = pattern.search(text, at + 1)
         return len(text) if self.closed else -1
 
     def _aside(self, i: int) -> bool:

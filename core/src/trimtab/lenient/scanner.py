@@ -61,7 +61,7 @@ class Scanner(QuotedText):
             between = self.text[pos:i]
             if between not in _PLAIN:
                 self._note_odd(between)
-            self._commas += between.count(",") + between.count("，")
+            self._commas += between.count(",") + between.count("，") + between.count(";")
             self.pos = i
         return i
 
@@ -70,6 +70,8 @@ class Scanner(QuotedText):
             self.repairs[names.ODD_SPACE] = None
         if "，" in between:
             self.repairs[names.FULL_WIDTH] = None
+        if ";" in between:
+            self.repairs[names.STRAY] = None
 
     def _judge_commas(self, closing: bool, fresh: bool, commas: int) -> None:
         """Name what was wrong with the commas before the thing that has come now."""
