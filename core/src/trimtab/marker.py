@@ -25,6 +25,7 @@ __all__ = [
     "longest_line",
     "might_hold_marker",
     "parse",
+    "signs",
 ]
 
 HANDLE_DIGITS = 16
@@ -64,9 +65,15 @@ def longest_line(total: int, tool: str | None) -> int:
     return len(line(total, total, total, tool, "0" * HANDLE_DIGITS))
 
 
+def signs(tool: str) -> tuple[str, str]:
+    """A char and a part that every marker with this read-back tool holds, for a fast look."""
+    return "<", f"full text: {tool} trimtab:"
+
+
 def might_hold_marker(text: str, tool: str) -> bool:
     """Whether markers with this read-back tool may stand in the text: a fast look, no claim."""
-    return "<" in text and f"full text: {tool} trimtab:" in text
+    sign, part = signs(tool)
+    return sign in text and part in text
 
 
 def parse(text: str) -> Iterator[Marker]:

@@ -13,9 +13,9 @@ from attrs import frozen
 
 from trimtab._json import Escape, blob_id, escape
 from trimtab.codecs.find import BulkText, Found, splice
-from trimtab.codecs.leaves import any_string
+from trimtab.codecs.leaves import any_string_holds
 from trimtab.excerpt.build import claimed, proves
-from trimtab.marker import might_hold_marker
+from trimtab.marker import might_hold_marker, signs
 from trimtab.pointer import Path, resolve
 from trimtab.types import Json
 
@@ -58,7 +58,7 @@ class Original:
 
 def may_hold_rendering(output: Json, reader: str) -> bool:
     """Whether markers with this read-back tool may stand anywhere in the output: a fast look, no claim."""
-    return any_string(output, lambda text: might_hold_marker(text, reader))
+    return any_string_holds(output, *signs(reader))
 
 
 def claimed_handles(found: Found, reader: str) -> dict[str, set[int]]:

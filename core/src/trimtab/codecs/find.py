@@ -146,14 +146,15 @@ def _copy(document: Json) -> Json:
     """Its own containers around the same strings: what a codec changes in them, it does not change in the output."""
     if not isinstance(document, dict | list):
         return document
-    copied: Json = dict(document) if isinstance(document, dict) else list(document)
+    copied: Json = document.copy()
     left = [copied]
     while left:
         node = left.pop()
         for step, child in node.items() if isinstance(node, dict) else enumerate(node):
-            if isinstance(child, dict | list):
-                node[step] = dict(child) if isinstance(child, dict) else list(child)
-                left.append(node[step])
+            kind = type(child)
+            if kind is not str and isinstance(child, dict | list):
+                node[step] = inner = child.copy()
+                left.append(inner)
     return copied
 
 
