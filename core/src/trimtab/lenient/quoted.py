@@ -39,6 +39,7 @@ _PUNCTUATION: Final = re.compile("[|.…·*~_+-]+")
 _BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)")
 _BEHIND: Final = 64
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
+_EARLY: Final = re.compile('["\'][ \\t\\r\\n]*+,[ \\t\\r\\n]*+(["\'])[A-Za-z_]++\\1[ \\t]*+:[ \\t\\r\\n]*+["\\[{0-9]')
 # More inner quotes than any text has by mistake.
 _MANY: Final = 50_000
 _decode = JSONDecoder().raw_decode
@@ -172,7 +173,7 @@ class QuotedText:
             if at >= n or text[at] == "\\" or (self._triple and not text.startswith(text[at] * 3, at)):
                 self._scan = at
                 return self._string_runs_out(at)
-            if not self._is_key_text and not self._triple and not self._enough(at):
+            if not self._is_key_text and not self._triple and not self._enough(at) and not self._is_early(at):
                 self._scan = at
                 self._keep(at)
                 return False
@@ -195,6 +196,10 @@ class QuotedText:
             self.repairs[names.INNER_QUOTE] = None
             self._doubt = True
             self._scan = self._past_object(at)
+
+    def _is_early(self, at: int) -> bool:
+        """Whether the quote at this index ends its string, whatever text is still to come."""
+        return bool(self._stack and self._stack[-1]) and not self._doubt and _EARLY.match(self.text, at) is not None
 
     def _give_up(self) -> bool:
         """This is no data that anyone meant: what follows is not read."""
@@ -254,6 +259,7 @@ class QuotedText:
         if brace < 0 or brace + 1 == self._skipped or not _ENTRY_START.match(self.text, brace, at):
             return False
         self.repairs[names.MISSING_QUOTE] = None
+        self._inner += 4
         self._state = self._resume
         self.pos = brace
         self.on_value(None, self._start, brace, True)

@@ -66,12 +66,13 @@ class Scanner(QuotedText):
         return i
 
     def _note_odd(self, between: str) -> None:
-        if ODD_SPACES.search(between):
-            self.repairs[names.ODD_SPACE] = None
-        if "，" in between:
-            self.repairs[names.FULL_WIDTH] = None
-        if ";" in between:
-            self.repairs[names.STRAY] = None
+        for char in between:
+            if char == "，":
+                self.repairs[names.FULL_WIDTH] = None
+            elif char == ";":
+                self.repairs[names.STRAY] = None
+            elif ODD_SPACES.match(char):
+                self.repairs[names.ODD_SPACE] = None
 
     def _judge_commas(self, closing: bool, fresh: bool, commas: int) -> None:
         """Name what was wrong with the commas before the thing that has come now."""
