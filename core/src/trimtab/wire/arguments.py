@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab._json import canonical, decode_strict
 from trimtab.errors import UnsupportedOutput
 from trimtab.types import Json
 
@@ -20,6 +19,8 @@ _BLANK = " \t\r\n"
 
 def _decoded(raw: str) -> Json:
     """The object that a text holds, or None: providers refuse it (no JSON, no object, NaN, a lone surrogate)."""
+    from trimtab._json import decode_strict
+
     try:
         value = decode_strict(raw)
     except ValueError:
@@ -45,7 +46,7 @@ def as_object(raw: Json) -> dict[str, Json]:
         return {}
     if not isinstance(raw, str):
         try:
-            raw = canonical(raw)
+            raw = as_text(raw)
         except UnsupportedOutput:
             raw = f"({type(raw).__name__})"
     found = _decoded(raw)
@@ -54,4 +55,6 @@ def as_object(raw: Json) -> dict[str, Json]:
 
 def as_text(arguments: Json) -> str:
     """The canonical text of an object of arguments. Raises UnsupportedOutput for what is not JSON."""
+    from trimtab._json import canonical  # listing the plugins imports the protocols, and need not wait for an encoder
+
     return canonical(arguments)

@@ -7,7 +7,6 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import field, frozen
 
-from trimtab._json import blob_id
 from trimtab.types import Json
 
 __all__ = [
@@ -178,6 +177,8 @@ def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: Co
         raw_args: its arguments as text, where they are known.
         taken: ids of other calls, which this one must not have.
     """
+    from trimtab._json import blob_id  # as for `arguments`: not when the protocols are imported
+
     digest = blob_id(f"{name}\0{raw_args}")[:_ID_DIGITS]
     made = f"call_{position}_{digest}"
     while made in taken:
