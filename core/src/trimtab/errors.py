@@ -14,6 +14,7 @@
     │   ├── OutOfRange         a line, character or row past the end (has `.total`)
     │   ├── BadPattern         a search pattern that does not compile
     │   └── MissingExtra       an optional dependency is not installed (has `.extra`)
+    ├── LeftWhole              an output stays whole, since it went out whole before
     ├── PluginError            a codec or plugin broke its contract
     │   ├── CodecError         (has `.tool`, `.pointer`)
     │   └── BrokenPlugin       it does not keep the rules of the hooks
@@ -40,6 +41,7 @@ __all__ = [
     "CodecError",
     "DamagedBlob",
     "EnvelopeError",
+    "LeftWhole",
     "LostBlob",
     "MissingExtra",
     "NotOurs",
@@ -132,6 +134,10 @@ class MissingExtra(CallerError, ImportError):
     def __init__(self, purpose: str, *, extra: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install '{extra}'")
         self.extra = extra
+
+
+class LeftWhole(TrimtabError):
+    """An output that went out whole before, because something failed, stays whole; the message says what failed."""
 
 
 class PluginError(TrimtabError):

@@ -222,8 +222,8 @@ def _at_row(source: TextSource, size: BlobSize, row: int, place: Place, room: Ro
     except ValueError:
         raise OutOfRange("row", row, 0) from None
     _in_range("row", row, len(spans))
-    if not spans:
-        return 1, ""
+    if not spans:  # an empty list is one page: itself
+        return 1, text[: room.chars]
     last = len(spans)
     if place.count is not None:
         last = min(last, row - 1 + _positive("count", place.count, len(spans)))

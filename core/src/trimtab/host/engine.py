@@ -10,7 +10,7 @@ from attrs import define, field
 from trimtab._json import blob_id
 from trimtab.budget import Budget
 from trimtab.discovery import NamedCodec, Registry
-from trimtab.errors import CallerError, PolicyError
+from trimtab.errors import CallerError, LeftWhole, PolicyError
 from trimtab.policy import Policy
 from trimtab.trim import prompt_text
 from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
@@ -50,7 +50,7 @@ class Engine:
     registry: Registry
     _counters: dict[str, TokenCounter] = field(factory=dict)
     _budgets: dict[str, Budget] = field(factory=dict)
-    _whole: dict[str, Exception] = field(factory=dict)
+    _whole: dict[str, str] = field(factory=dict)
     _shares: dict[str, int | None] = field(factory=dict)
     _lock: Lock = field(factory=Lock, repr=False)
 
@@ -95,11 +95,13 @@ class Engine:
     def stay_whole(self, tool: str, output: Json, error: Exception) -> None:
         """Remember that this output went out whole, and why: it must, from now on, in every request."""
         with self._lock:
-            self._whole.setdefault(fingerprint(tool, output), error.with_traceback(None))
+            # Its words only: an exception would keep the output, and whatever its frames hold, in memory.
+            self._whole.setdefault(fingerprint(tool, output), f"{type(error).__name__}: {error}")
 
     def why_whole(self, tool: str, output: Json) -> Exception | None:
         """What failed when this output went out whole before; None: it did not."""
-        return self._whole.get(fingerprint(tool, output)) if self._whole else None
+        words = self._whole.get(fingerprint(tool, output)) if self._whole else None
+        return None if words is None else LeftWhole(f"it went out whole before: {words:.500}")
 
     def was_sent(self, key: str) -> bool:
         """Whether a request with this result was trimmed before."""
