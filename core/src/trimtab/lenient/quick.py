@@ -47,7 +47,7 @@ _FOLLOW: Final = (
 )
 _ENDS: Final = f"(?={_WS}(?:,{_WS}(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_WS})?+{_AFTER}))"
 _CLEAN: Final = re.compile(
-    f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+'
+    f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+(?:{_WS},(?={_WS}\\{{))?+'
     f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
     f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{{_WS}{_SURE_KEY}))?+"
 )
@@ -177,6 +177,8 @@ class _Mender:
         """An opening bracket: after a closed entry a comma may be missing before it, after a member a brace."""
         stack = self.stack
         if char == "{" and stack:
+            if self.text.find("}", i) < 0:
+                return self._push(char, i)  # the text ends inside it
             if stack[-1] == "]" and self._run_at(i):
                 return True
             before = self._before(i)
@@ -333,14 +335,19 @@ class _Mender:
         value = self._decoded(patched)
         if value is None:
             return None
+        return self._document(value, end)
+
+    def _document(
+        self, value: Json, end: int, left_open: tuple[Json, ...] = (), cut: str | None = None, key: str = ""
+    ) -> Document:
         return Document(
             value=value,
             start=self.start,
             end=end,
-            finished=True,
-            open=(),
-            cut=None,
-            last_key="",
+            finished=not left_open,
+            open=left_open,
+            cut=cut,
+            last_key=key,
             repairs=tuple(self.repairs),
         )
 
@@ -351,7 +358,9 @@ class _Mender:
             return None
         rest = text[self.mark :]
         whole, cut, key = "", None, ""
-        if stack[-1] == "}":
+        if not rest:
+            pass
+        elif stack[-1] == "}":
             whole = _MEMBERS.match(rest)[0]  # type: ignore[index]  # it matches the empty text
             last = _LAST_PAIR.match(rest, len(whole))
             half = None if last else _HALF.match(rest, len(whole))
@@ -376,16 +385,7 @@ class _Mender:
             inner = left_open[-1]
             left_open.append(inner[-1] if isinstance(inner, list) else inner[next(reversed(inner))])
         cut = None if cut is None else text_of(cut, '"', self.repairs)
-        return Document(
-            value=value,
-            start=self.start,
-            end=len(text),
-            finished=False,
-            open=tuple(left_open),
-            cut=cut,
-            last_key=key,
-            repairs=tuple(self.repairs),
-        )
+        return self._document(value, len(text), tuple(left_open), cut, key)
 
 
 _PATCHES: Final = {
