@@ -1,6 +1,8 @@
 """The characters that structure JSON and what models write for them, and the patterns that step over plain text.
 
-Every pattern is possessive: it never goes back over what it has matched, so each takes time linear in what it reads.
+Runs of chars are possessive: they never go back over what they have matched. Groups are not, since CPython before
+3.11.5 matches possessive groups wrongly; each can match in one way only, so that going back costs little, and every
+pattern takes time linear in what it reads.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ ODD_SPACES: Final = re.compile(
     f"[{SPACES}]".replace("\t", "").replace("\n", "").replace("\r", "").replace(" ", "") + "|\\\\"
 )
 PADDING_CHARS: Final = "\x00\t\n\v\f\r \x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\u3000\ufeff"
-SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*+")  # also escapes that stand outside of strings
+SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*")  # also escapes that stand outside of strings
 COMMAS: Final = frozenset(",，;")
 COLONS: Final = frozenset(":=：")
 OBJECT_OPENERS: Final = frozenset("{｛")
@@ -49,9 +51,9 @@ ARRAY_OPENERS: Final = frozenset("[(［（")
 CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "["}
 FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）：，＂＇")
 COMMENT_START: Final = frozenset("/#<`~")
-SEPARATORS: Final = re.compile(f"[{SPACES},，;]*+(?:\\\\[nrt][{SPACES},，;]*+)*+")
-OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*+")
-CHAIN: Final = re.compile(f"[{SPACES},，;}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，;}}｝\\]\\)］）]*+)*+")
+SEPARATORS: Final = re.compile(f"[{SPACES},，;]*+(?:\\\\[nrt][{SPACES},，;]*+)*")
+OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*")
+CHAIN: Final = re.compile(f"[{SPACES},，;}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，;}}｝\\]\\)］）]*+)*")
 CONTROLS: Final = re.compile("[\x00-\x1f]")
 
 # Which characters end a string that one of these began.
@@ -71,21 +73,21 @@ QUOTE_ENDS: Final = {
 }
 STRAIGHT: Final = "\"'`"
 BODIES: Final = {
-    ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*+", re.DOTALL) for ends in set(QUOTE_ENDS.values())
+    ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*", re.DOTALL) for ends in set(QUOTE_ENDS.values())
 }
 
-NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?+([eE][+-]?[0-9]++)?+\Z")
+NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?\Z")
 WORD: Final = re.compile(f'[^{SPACES},，:：={{}}｛｝\\[\\]\\(\\)［］（）"“”＂]++')
 
 _WS = "[ \\t\\n\\r]*+"
 _ANY = f"[{SPACES}]*+"
-_TEXT = '"[^"\\\\\\x00-\\x1f]*+(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*+)*+"'
-_SCALAR = f"(?:{_TEXT}|-?(?:0|[1-9][0-9]*+)(?:\\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|false|null)"
+_TEXT = '"[^"\\\\\\x00-\\x1f]*+(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*+)*"'
+_SCALAR = f"(?:{_TEXT}|-?(?:0|[1-9][0-9]*+)(?:\\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null)"
 _PAIR = f"{_WS}{_TEXT}{_WS}:{_WS}{_SCALAR}{_WS}"
-_FLAT = f"\\{{{_PAIR}(?:,{_PAIR})*+\\}}(?={_WS}(?:,{_WS}[{{\\]]|\\]{_WS}(?:[}},\\]]|\\Z)|\\Z))"
+_FLAT = f"\\{{{_PAIR}(?:,{_PAIR})*\\}}(?={_WS}(?:,{_WS}[{{\\]]|\\]{_WS}(?:[}},\\]]|\\Z)|\\Z))"
 
 # Strict JSON objects of scalars, one after another in an array: the undamaged part of a damaged text.
-ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*+")
+ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*")
 
 # What can only be a key: a short quoted text or a bare name, then a colon; then the first character of its value.
 KEY_AHEAD: Final = re.compile(
@@ -107,7 +109,7 @@ _LAST = f"\\}}{_ANY}(?:\\]{_ANY}\\}}?+{_ANY}\\Z|,{_ANY}\\{{(?:{_QUOTED_NEXT}|(?(
 # One member with nothing doubtful in it: key, value, and then a comma with another key behind it, or the end.
 MEMBER: Final = re.compile(
     f"{_ANY}(?:\"([A-Za-z_][A-Za-z0-9_]*+)\"|'([A-Za-z_][A-Za-z0-9_]*+)'|([A-Za-z_][A-Za-z0-9_]*+)){_ANY}:{_ANY}"
-    r"(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"|'([^'\\]*+)'|(-?(?:0|[1-9][0-9]{0,14}+)|true|false|null))"
+    r"(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*)\"|'([^'\\]*+)'|(-?(?:0|[1-9][0-9]{0,14}+)|true|false|null))"
     f"{_ANY}(?:(,)(?:(?={_QUOTED_NEXT})|(?(3)(?={_BARE_NEXT})|(?!)))|(?={_LAST}))",
     re.DOTALL,
 )

@@ -33,11 +33,11 @@ __all__ = ["WINDOW", "Place", "ends_item", "ends_member", "ends_root", "is_known
 WINDOW: Final = 2048
 
 _STRING_AHEAD: Final = {
-    ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*+", re.DOTALL) for ends in set(QUOTE_ENDS.values())
+    ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*", re.DOTALL) for ends in set(QUOTE_ENDS.values())
 }
 _CUT_KEY: Final = re.compile(f"[\"'“‘][A-Za-z_]?+[A-Za-z0-9_]{{0,63}}+[\"'”’]?+[{SPACES}]*+")
 _REF_AHEAD: Final = re.compile("[mb][0-9]")
-_COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*+-->")
+_COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*-->")
 _FENCE: Final = re.compile("```|~~~|</|<[|｜]|\\[/|data:")
 _CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
 _MARK: Final = re.compile("[\"'“”`{}\\[\\]]")

@@ -29,7 +29,7 @@ __all__ = ["QuotedText"]
 
 _FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+(?=[\\n\\[{}\\]]|\\Z)")
 _TRIPLE: Final = {
-    quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*+", re.DOTALL) for quote in STRAIGHT
+    quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*", re.DOTALL) for quote in STRAIGHT
 }
 _TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
 _ITEM_END: Final = re.compile("[,，}｝\\]］\\n{｛\\[［]")

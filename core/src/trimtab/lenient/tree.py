@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from trimtab._json import decode_strict
@@ -17,6 +18,9 @@ __all__ = ["read", "read_slowly"]
 
 
 _BRACKETS: Final = frozenset("{[")
+
+# The quick lane, a short cut only, is made of possessive groups, which CPython matches wrongly before this version.
+_HAS_GROUPS: Final = sys.version_info >= (3, 11, 5)
 
 
 class _Tree(Scanner):
@@ -120,7 +124,7 @@ class _Tree(Scanner):
 def read(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
     """Read the document that begins at index `start` of a text, behind white space."""
     if text[start : start + 1] in _BRACKETS:
-        quick = read_quickly(text, start)
+        quick = read_quickly(text, start) if _HAS_GROUPS else None
         if quick is not None:
             return quick
     return read_slowly(text, start, known=known)

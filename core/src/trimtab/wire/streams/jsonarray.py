@@ -12,7 +12,7 @@ __all__ = ["ObjectReader"]
 
 # Up to the next bracket outside strings. It stops at a quote only where a string does not end on its line: JSON
 # allows no line end inside a string, so the value was broken off there.
-_TO_BRACKET = re.compile(r'[^"{}\[\]]*+(?:"(?:[^"\\\n]++|\\[^\n])*+"[^"{}\[\]]*+)*+')
+_TO_BRACKET = re.compile(r'[^"{}\[\]]*+(?:"(?:[^"\\\n]++|\\[^\n])*"[^"{}\[\]]*+)*')
 
 
 class ObjectReader:
