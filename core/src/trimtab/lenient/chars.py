@@ -100,7 +100,7 @@ VALUE_LITERAL: Final = re.compile(
     r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_])"
 )
 
-_NAME = "[A-Za-z_][A-Za-z0-9_]*+"
+_NAME = "[A-Za-z_][A-Za-z0-9_]{0,63}+"
 _BEGIN = f"{_ANY}:{_ANY}[\"'\\[{{0-9tfnTFN-]"
 _QUOTED_NEXT = f"{_ANY}(?:\"{_NAME}\"|'{_NAME}'){_BEGIN}"
 _BARE_NEXT = f"{_ANY}{_NAME}{_BEGIN}"
@@ -108,7 +108,7 @@ _LAST = f"\\}}{_ANY}(?:\\]{_ANY}\\}}?+{_ANY}\\Z|,{_ANY}\\{{(?:{_QUOTED_NEXT}|(?(
 
 # One member with nothing doubtful in it: key, value, and then a comma with another key behind it, or the end.
 MEMBER: Final = re.compile(
-    f"{_ANY}(?:\"([A-Za-z_][A-Za-z0-9_]*+)\"|'([A-Za-z_][A-Za-z0-9_]*+)'|([A-Za-z_][A-Za-z0-9_]*+)){_ANY}:{_ANY}"
+    f"{_ANY}(?:\"({_NAME})\"|'({_NAME})'|({_NAME})){_ANY}:{_ANY}"
     r"(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*)\"|'([^'\\]*+)'|(-?(?:0|[1-9][0-9]{0,14}+)|true|false|null))"
     f"{_ANY}(?:(,)(?:(?={_QUOTED_NEXT})|(?(3)(?={_BARE_NEXT})|(?!)))|(?={_LAST}))",
     re.DOTALL,

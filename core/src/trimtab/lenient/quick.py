@@ -22,7 +22,7 @@ from trimtab.types import Json
 __all__ = ["read_quickly"]
 
 _WS: Final = "[ \\t\\n\\r]*+"
-_NAME: Final = "[A-Za-z_][A-Za-z0-9_]*+"
+_NAME: Final = "[A-Za-z_][A-Za-z0-9_]{0,63}+"
 _GOOD: Final = (
     '(?:["\\\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F][0-9a-fA-F]{2})'
 )
