@@ -170,6 +170,7 @@ WRAPPERS: list[Callable[[str], str]] = [
     lambda text: f"```json\n{text}\n```",
     lambda text: f"Sure, folding now.\n{text}\nDone.",
     lambda text: f"Folding:\n\n```\n{text}\n```\n\nThat is all {{ok}}.",
+    lambda text: f"{text} {{ok}}",
     lambda text: f"<tool_call>\n{text}\n</tool_call>",
     lambda text: f'<tool_call>{{"name":"compress","arguments":{text}}}</tool_call>',
     lambda text: f"<|channel|>commentary to=functions.compress<|message|>{text}<|call|>",

@@ -23,6 +23,8 @@ __all__ = ["Reading"]
 
 _TEXTS: Final = 6  # texts in texts that are opened: three levels of strings, and a content or arguments string
 _LEVELS: Final = 6  # envelopes and wrappers around the arguments
+_STRINGS: Final = 1_000  # texts in a row: more is no call that anyone meant
+_BETWEEN: Final = SPACES + ","
 _QUOTES: Final = "\"'“‘`"
 _ESCAPED: Final = re.compile('[\\[{ \\t\\r\\n]*+\\\\+"')
 _EMPTY_FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+(?:`{3,}|~{3,})?\\Z")
@@ -126,16 +128,22 @@ class Reading(Found):
         self.value(document.value, frozenset(map(id, document.open)), level, slot=slot)
 
     def _quoted(self, body: str, level: int, slot: bool) -> bool:
-        """A text that is one string, in whichever quotes; False: it is not."""
+        """A text that is one string, or several, in whichever quotes; False: it is not."""
         if begins_inside(body):
             return False
-        document = read_one(body, 0)
-        rest = body[document.end :]
-        if not isinstance(document.value, str) or "{" in rest:
-            return False
-        self.repairs.update(dict.fromkeys([STRINGIFIED, *document.repairs]))
-        self.cut = self.cut or not document.finished
-        self.text(document.value if document.finished else Cut(document.value), level + 1, slot=slot)
+        before, seen, rest = self.count(), set[str](), body
+        for _ in range(_STRINGS):
+            if not rest or rest[0] not in _QUOTES:
+                break
+            document = read_one(rest, 0)
+            value, rest = document.value, rest[document.end :].lstrip(_BETWEEN)
+            if not isinstance(value, str) or ("{" in rest and "{" not in value):
+                return self.count() > before
+            self.repairs.update(dict.fromkeys([STRINGIFIED, *document.repairs]))
+            self.cut = self.cut or not document.finished
+            if value not in seen:
+                self.text(value if document.finished else Cut(value), level + 1, slot=slot)
+            seen.add(value)
         return True
 
     def value(self, value: Json, left_open: frozenset[int], level: int, *, slot: bool = False) -> None:

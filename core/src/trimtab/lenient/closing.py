@@ -114,9 +114,12 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
         return True
     chain = text[at:i]
     apart = "," in chain or "，" in chain
-    if text[i] in OBJECT_OPENERS:
-        return _entry_ahead(text, i, end, place, place.doubt or not apart)
     left = _levels_left(chain, place.stack)
+    if text[i] in OBJECT_OPENERS:
+        if _entry_ahead(text, i, end, place, place.doubt or not apart):
+            return True
+        if left:
+            return False
     if left and place.stack[left - 1]:
         return _key_ahead(text, i, end, place, apart)
     if left:

@@ -95,8 +95,8 @@ _SINGLE_AFTER: Final = (
 _SINGLE: Final = re.compile(f"'([^'\\\\]*+)'(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|{_SINGLE_AFTER}))")
 _SINGLE_KEY: Final = re.compile(f"'({_NAME})'{_WS}:")
 _BARE_KEY: Final = re.compile(f"({_NAME}){_WS}:(?={_WS}{_BEGIN})")
-_LITERAL: Final = re.compile(f"(True|False|None|undefined|NaN)(?={_WS}[,}}\\]])")
 _LITERALS: Final = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null"}
+_LITERAL: Final = re.compile(f"({'|'.join(_LITERALS)})(?={_WS}[,}}\\]])")
 _COMMENT: Final = re.compile("//[^\\n]*+\\n|/\\*(?:[^*]|\\*(?!/))*+\\*/|#[^\\n]*+\\n")
 _SPACE: Final = re.compile(_WS)
 _DROPPED: Final = re.compile(f"{_WS}[}}\\]]")
@@ -107,7 +107,7 @@ _HALF: Final = re.compile(
     f'|"{_NAME}"{_WS}|"(?:{_NAME})?+)?+\\Z',
     re.DOTALL,
 )
-_REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{|{_TAG})")
+_REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})")
 _loose = JSONDecoder(strict=False).decode
 _MAX_LEVELS: Final = 200
 
@@ -227,7 +227,10 @@ class _Mender:
             run = _BARE_RUN.match(text, i)
             new, repair = run and _BARE_PAIRS.sub(r'"\1"\2', run[0]), names.BARE_KEY
         elif (run := _TRAILING_RUN.match(text, i)) is not None:
-            new, repair = _TRAILING.sub("", run[0]), names.EXTRA_COMMA
+            new, count = _TRAILING.subn("", run[0])
+            values, repair = decode_or_none(f"[{new}]"), names.EXTRA_COMMA
+            if values is None or count != len(values):  # one of them stood inside a string
+                return False
         elif (run := _OPEN_RUN.match(text, i)) is not None:
             new, repair = _OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},", names.MISSING_BRACKET
         else:
@@ -308,7 +311,7 @@ class _Mender:
 
     def _comment(self, i: int) -> bool:
         found = _COMMENT.match(self.text, i)
-        return found is not None and self._patch(i, found.end(), " ", names.COMMENT)
+        return bool(found and self._patch(i, found.end(), " ", names.COMMENT))
 
     def _word(self, i: int) -> bool:
         found = _BARE_KEY.match(self.text, i)
