@@ -36,9 +36,10 @@ def test_the_example_runs_and_has_twelve_lines(capsys: pytest.CaptureFixture[str
 
 def test_the_examples_of_the_plugins_run() -> None:
     """Every Python example of the page about the plugins works as printed."""
-    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-    for code in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        exec(compile(code, "tools.md", "exec"), {})
+    for name in ("tools.md", "compress-args.md"):
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        for code in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+            exec(compile(code, name, "exec"), {})
 
 
 def test_the_policy_is_accepted() -> None:

@@ -78,3 +78,24 @@ def test_a_cut_text_loses_its_last_entry() -> None:
         parsed = parse_compress_args(text)
         assert [one.start_ref for one in parsed.ranges] == ["m00001"]
         assert parsed.diagnostics.kind == "truncated"
+
+
+@pytest.mark.parametrize(
+    ("text", "summaries"),
+    [
+        ('{"content": ["m00001–m00002 topic", "part one", "part tw', []),
+        ('{"content": ["m00001–m00002 topic", "half of a summ', []),
+        ('{"content": ["m00001–m00002 topic", "part one", {"startRef": "m00003"', ["part one"]),
+        ('{"content": ["m00001–m00002 topic", "part one", "m00003–m0', ["part one"]),
+        ('{"content": ["m00001–m00002 topic", "part one", "part two"]}', ["part one\npart two"]),
+    ],
+)
+def test_a_summary_whose_last_part_is_cut_is_no_summary(text: str, summaries: list[str]) -> None:
+    """What follows a header belongs to its summary: when the text ends inside a part, the entry is half-written."""
+    assert [one.summary for one in parse_compress_args(text).ranges] == summaries
+
+
+def test_the_names_of_a_short_entry_are_read_leniently_too() -> None:
+    """A single ref, a summary and one more field: its name may be spelt as in longer entries."""
+    (one,) = parse_compress_args({"messageId": "m1", "summary": "x", "summary_max_chars": 900}).ranges
+    assert one.summary_max_chars == 900

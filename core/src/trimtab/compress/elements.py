@@ -47,12 +47,18 @@ def read_elements(
             _close(header, found)
             header = _text(item, found, open_text)
             continue
+        if isinstance(item, Cut):
+            # The text ends inside it: it belonged to the summary above, unless it began an entry of its own.
+            if header is not None and (line_entry(item) or _holds_json(item)):
+                _close(header, found)
+            header = None
+            continue
         if header is not None:
             _close(header, found)
             header = None
-        if isinstance(item, Cut) or (id(item) in left_open and not isinstance(item, list)):
-            header = None
-        elif isinstance(item, dict):
+        if id(item) in left_open and not isinstance(item, list):
+            continue
+        if isinstance(item, dict):
             _object(item, items, found, open_value)
         elif isinstance(item, list) and any(map(is_entry, item)):
             for inner in item:

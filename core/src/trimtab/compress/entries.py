@@ -78,7 +78,7 @@ def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | N
     if not start or not end or not isinstance(summary, str) or not summary.strip(SPACES):
         return _reason(entry, start, end, summary)
     topic, most = entry.get(TOPIC), entry.get("summaryMaxChars")
-    if len(entry) > 3:
+    if len(entry) > 2:
         topic = topic_of(field(entry, TOPIC) if topic is None else topic)
         most = max_chars_of(field(entry, MAX_CHARS) if most is None else most)
     else:
