@@ -106,12 +106,13 @@ def test_a_store_that_cannot_put_leaves_outputs_whole(
 
 @pytest.mark.parametrize("tool", ["fs_read", "fetch"])
 def test_a_copy_of_what_went_whole_stays_whole(tool: str) -> None:
-    """An equal output, from another call and for another owner, is remembered too; another tool's is not."""
+    """An equal output, from another call of the same owner's, is remembered too; another tool's or owner's is not."""
     host, store = failing("put", "os")
     sync(host, tool, {"text": page(1)})
     store.heal()
-    again = sync(host, tool, {"text": page(1)}, owner="another")
+    again = sync(host, tool, {"text": page(1)})
     assert again.value == again.row == {"text": page(1)}
+    assert sync(host, tool, {"text": page(1)}, owner="another").moved
     assert sync(host, "other", {"text": page(1)}).changed
 
 
@@ -412,3 +413,14 @@ def test_a_split_pair_is_refused_where_it_stays(policy: Policy) -> None:
     """A surrogate pair as two code points is refused as soon as its text would stay in the prompt and in the row."""
     with Host.load(policy=policy, discover=False) as host, pytest.raises(UnsupportedOutput, match="surrogate pair"):
         host.trim("x", "\ud83d\ude00" + ("" if policy.read_tool else "long " * 9_000))
+
+
+def test_one_owners_failure_changes_nothing_of_anothers() -> None:
+    """An output that went whole for one conversation stays trimmed for the other that has it too."""
+    host, store = failing("put", "os", nth=2)
+    sent = sync(host, "x", page(1), owner="a")
+    assert sent.changed
+    assert sync(host, "x", page(1), owner="b").value == page(1)
+    store.heal()
+    assert sync(host, "x", page(1), owner="a").value == sent.value
+    assert sync(host, "x", page(1), owner="b").value == page(1)

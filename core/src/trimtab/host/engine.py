@@ -92,15 +92,15 @@ class Engine:
                 )
         return [_named(one) for one in registered]
 
-    def stay_whole(self, tool: str, output: Json, error: Exception) -> None:
-        """Remember that this output went out whole, and why: it must, from now on, in every request."""
+    def stay_whole(self, owner: str, tool: str, output: Json, error: Exception) -> None:
+        """Remember that this output went out whole, and why: it must, from now on, in every request of its owner's."""
         with self._lock:
             # Its words only: an exception would keep the output, and whatever its frames hold, in memory.
-            self._whole.setdefault(fingerprint(tool, output), f"{type(error).__name__}: {error}")
+            self._whole.setdefault(fingerprint(f"{owner}\0{tool}", output), f"{type(error).__name__}: {error}")
 
-    def why_whole(self, tool: str, output: Json) -> Exception | None:
+    def why_whole(self, owner: str, tool: str, output: Json) -> Exception | None:
         """What failed when this output went out whole before; None: it did not."""
-        words = self._whole.get(fingerprint(tool, output)) if self._whole else None
+        words = self._whole.get(fingerprint(f"{owner}\0{tool}", output)) if self._whole else None
         return None if words is None else LeftWhole(f"it went out whole before: {words:.500}")
 
     def was_sent(self, key: str) -> bool:

@@ -118,7 +118,7 @@ def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> S
     untouched = Trimming(skeleton=call.output)
     try:
         above, plain, tokens = _measured(call.output, used, counter)
-        before = engine.why_whole(call.tool, call.output)
+        before = engine.why_whole(owner, call.tool, call.output)
         if before is not None or not (reads_back or (policy.trims() and (above or used.cap is not None))):
             if isinstance(call.output, str):
                 refuse_split_pair(call.output)
@@ -222,7 +222,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = 
     if error is not None:
         trimming = Trimming(skeleton=prepared.output)
         if not isinstance(error, UnsupportedOutput):
-            engine.stay_whole(prepared.tool, prepared.output, error)
+            engine.stay_whole(owner, prepared.tool, prepared.output, error)
     value = prepared.output if prepared.reads_back else trimming.skeleton
     return Trimmed(
         tool=prepared.tool,
