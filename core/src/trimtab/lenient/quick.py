@@ -176,9 +176,7 @@ class _Mender:
     def _opens(self, char: str, i: int) -> bool:
         """An opening bracket: after a closed entry a comma may be missing before it, after a member a brace."""
         stack = self.stack
-        if char == "{" and stack:
-            if self.text.find("}", i) < 0:
-                return self._push(char, i)  # the text ends inside it
+        if char == "{" and stack and self.text.find("}", i) >= 0:  # otherwise the text ends inside it
             if stack[-1] == "]" and self._run_at(i):
                 return True
             before = self._before(i)

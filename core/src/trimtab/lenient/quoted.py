@@ -188,11 +188,11 @@ class QuotedText:
             if self._is_key_text or self._triple or self._ends(behind):
                 self._finish(at, behind, True)
                 return True
-            if self._is_cut(at):
-                return True
             self._inner += 1
             if self._inner > _MANY:
                 return self._give_up()
+            if self._is_cut(at):
+                return True
             self.repairs[names.INNER_QUOTE] = None
             self._doubt = True
             self._scan = self._past_object(at)
