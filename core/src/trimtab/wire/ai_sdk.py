@@ -13,6 +13,8 @@ from attrs import evolve
 
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.histories import aisdk as history
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site
@@ -200,4 +202,18 @@ def _reader() -> Stream:
     return AiSdkStream()
 
 
-AI_SDK: Final = Wire(name="ai-sdk", looks=_looks, sites=_sites, calls=_calls, reader=_reader)
+AI_SDK: Final = Wire(
+    name="ai-sdk",
+    looks=_looks,
+    sites=_sites,
+    calls=_calls,
+    reader=_reader,
+    history=Shape(
+        place=_messages,
+        sites=_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+    ),
+)

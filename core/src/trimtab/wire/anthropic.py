@@ -12,6 +12,8 @@ from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.histories import anthropic as history
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import blocks, has, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site
@@ -115,4 +117,19 @@ def _reader() -> Stream:
     return AnthropicStream()
 
 
-ANTHROPIC: Final = Wire(name="anthropic", looks=_looks, sites=_sites, calls=_calls, reader=_reader, adjacent=True)
+ANTHROPIC: Final = Wire(
+    name="anthropic",
+    looks=_looks,
+    sites=_sites,
+    calls=_calls,
+    reader=_reader,
+    adjacent=True,
+    history=Shape(
+        place=_messages,
+        sites=_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+    ),
+)

@@ -14,6 +14,8 @@ from attrs import evolve
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.arguments import stands_as_object
+from trimtab.wire.histories import chat as history
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import blocks, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
@@ -188,7 +190,35 @@ def _loose_reader() -> Stream:
     return ChatStream(tags=SERVER_TAGS)
 
 
-OPENAI_CHAT: Final = Wire(name="openai-chat", looks=_looks, sites=_sites, calls=_calls, reader=_reader, adjacent=True)
+OPENAI_CHAT: Final = Wire(
+    name="openai-chat",
+    looks=_looks,
+    sites=_sites,
+    calls=_calls,
+    reader=_reader,
+    adjacent=True,
+    history=Shape(
+        place=_messages,
+        sites=_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+    ),
+)
 VLLM: Final = Wire(
-    name="vllm", looks=_looks_loose, sites=_loose_sites, calls=_loose_calls, reader=_loose_reader, adjacent=False
+    name="vllm",
+    looks=_looks_loose,
+    sites=_loose_sites,
+    calls=_loose_calls,
+    reader=_loose_reader,
+    adjacent=False,
+    history=Shape(
+        place=_messages,
+        sites=_loose_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+    ),
 )

@@ -12,6 +12,8 @@ from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.histories import gemini as history
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
@@ -129,4 +131,20 @@ def _reader() -> Stream:
     return GeminiStream()
 
 
-GEMINI: Final = Wire(name="gemini", looks=_looks, sites=_sites, calls=_calls, reader=_reader, adjacent=True)
+GEMINI: Final = Wire(
+    name="gemini",
+    looks=_looks,
+    sites=_sites,
+    calls=_calls,
+    reader=_reader,
+    adjacent=True,
+    history=Shape(
+        place=_contents,
+        sites=_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+        joins="parts",
+    ),
+)

@@ -14,6 +14,8 @@ from typing import Final
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.arguments import stands, stands_as_object
+from trimtab.wire.histories import parsed as history
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
@@ -177,4 +179,18 @@ def _reader() -> Stream:
     return ParsedStream(_calls)
 
 
-PARSED: Final = Wire(name="parsed", looks=_looks, sites=_sites, calls=_calls, reader=_reader)
+PARSED: Final = Wire(
+    name="parsed",
+    looks=_looks,
+    sites=_sites,
+    calls=_calls,
+    reader=_reader,
+    history=Shape(
+        place=_messages,
+        sites=_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+    ),
+)

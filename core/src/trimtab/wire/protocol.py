@@ -10,6 +10,7 @@ from trimtab.errors import CallerError
 from trimtab.pointer import Path, to_pointer
 from trimtab.types import Json
 from trimtab.wire.arguments import as_object
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import changed
 from trimtab.wire.sites import CallSite, Paired, ResultSite, Site, faults, pair
 from trimtab.wire.types import Fault, PastCall, RawCall, Stream, ToolResult, synthetic_id
@@ -27,6 +28,7 @@ class Wire:
         calls: calls of a whole response, in order; ids may be "".
         reader: makes a stream reader.
         adjacent: whether a result must follow right after the message with its call.
+        history: how its conversations are read and continued; None: what needs that cannot be done with it.
         kept_elsewhere: whether a request's results may answer calls that are not in it, since the provider has them.
     """
 
@@ -36,6 +38,7 @@ class Wire:
     calls: Callable[[Json], Iterable[RawCall]] = field(repr=False)
     reader: Callable[[], Stream] = field(repr=False)
     adjacent: bool = field(default=False, repr=False)
+    history: Shape | None = field(default=None, repr=False)
     kept_elsewhere: Callable[[Json], bool] = field(default=lambda _: False, repr=False)
 
     def detect(self, payload: Json) -> float:

@@ -6,13 +6,15 @@ by `call_id` (never by the item's `id`); an MCP call has both in one item.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from attrs import evolve
 
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.histories import responses as history
+from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import has, items, member, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
@@ -51,6 +53,12 @@ def _input(request: Json) -> tuple[Path, Json]:
     if isinstance(request, list | tuple):
         return (), request
     return ("input",), items(member(request, "input"))
+
+
+def _items(request: Json) -> tuple[Path, Sequence[Json]]:
+    """As `_input`; an input that is only a text is one message of the user."""
+    given = member(request, "input")
+    return (("input",), [given]) if isinstance(given, str) else _input(request)
 
 
 def _sites(request: Json) -> Iterator[Site]:
@@ -168,4 +176,12 @@ OPENAI_RESPONSES: Final = Wire(
     calls=_calls,
     reader=_reader,
     kept_elsewhere=_kept_elsewhere,
+    history=Shape(
+        place=_items,
+        sites=_sites,
+        role=history.role,
+        user_text=history.user_text,
+        results=history.results,
+        said=history.said,
+    ),
 )

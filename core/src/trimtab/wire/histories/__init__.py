@@ -1,0 +1,8 @@
+"""A conversation as a list of messages, the same view for every wire protocol; what is not changed stays as it came."""
+
+from __future__ import annotations
+
+from trimtab.wire.histories.shape import Answer, Shape
+from trimtab.wire.histories.types import Message, Part, Role, has_text, is_prompt
+
+__all__ = ["Answer", "Message", "Part", "Role", "Shape", "has_text", "is_prompt"]

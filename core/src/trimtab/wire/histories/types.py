@@ -1,0 +1,72 @@
+"""What a history is made of: messages and their parts."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from attrs import field, frozen
+
+from trimtab.pointer import Path
+from trimtab.types import Json
+
+__all__ = ["Message", "Part", "PartKind", "Role", "has_text", "is_prompt"]
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+PartKind: TypeAlias = Literal["text", "call", "result", "thinking", "aside", "other"]
+
+_BLANK = " \t\r\n"
+
+
+@frozen(kw_only=True)
+class Part:
+    """One part of a message.
+
+    Attributes:
+        kind: `aside` is what means nothing alone (a cache point, the start of a step), `other` media and the rest.
+        path: leads from the message to the block that the part is; `()`: the whole message is this part.
+        at: leads from the message to the text, the arguments or the value.
+        text: of a text part.
+        value: the arguments of a call as the wire has them, the value of a result, the block of any other part.
+        call_id, name: of a call or result; "" where the wire says nothing.
+        is_error: of a result.
+        complete: of a call: False: it was cut off.
+        answered: of a call: it needs no result of its own.
+    """
+
+    kind: PartKind
+    path: Path
+    at: Path = ()
+    text: str = field(default="", repr=False)
+    value: Json = field(default=None, repr=False)
+    call_id: str = ""
+    name: str = ""
+    is_error: bool = False
+    complete: bool = True
+    answered: bool = False
+
+
+@frozen(kw_only=True)
+class Message:
+    """One element of a request's list of messages (items, contents), with what stands in it, in order.
+
+    `native` is the element as the application has it, of a protocol's own shape; it is never changed.
+    """
+
+    role: Role
+    native: Json = field(repr=False)
+    parts: tuple[Part, ...]
+
+    def of(self, kind: PartKind) -> tuple[Part, ...]:
+        """The parts of one kind, in order."""
+        return tuple([part for part in self.parts if part.kind == kind])
+
+
+def has_text(message: Message) -> bool:
+    """Whether there is text in it that is not blank."""
+    return any(part.kind == "text" and part.text.strip(_BLANK) for part in message.parts)
+
+
+def is_prompt(message: Message) -> bool:
+    """Whether a person says something in it: of role `user`, and not only results of tools."""
+    return message.role == "user" and any(part.kind in ("text", "other") for part in message.parts)
