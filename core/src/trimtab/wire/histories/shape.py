@@ -11,7 +11,7 @@ from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories.types import Message, Part, Role
 from trimtab.wire.nodes import blocks, changed, has, is_object, items, member, text
-from trimtab.wire.sites import CallSite, Site
+from trimtab.wire.sites import CallSite, Site, pair
 
 __all__ = ["Answer", "Shape"]
 
@@ -75,6 +75,11 @@ class Shape:
         if len(there) == len(natives) and all(a is b for a, b in zip(there, natives, strict=True)):
             return request
         return changed(request, {path: list(natives)}) if path else list(natives)
+
+    def pairs(self, natives: Sequence[Json]) -> list[tuple[int, int]]:
+        """Places of messages that a call ties together: where the call is, and where its result is."""
+        found, _ = pair(self.sites(list(natives)))
+        return [(int(one.call.path[0]), int(one.result.path[0])) for one in found if one.call is not None]
 
     def _parts(self, native: Json) -> list[Part]:
         """What stands in a message: calls and results where the protocol finds them, and all else by its kind."""

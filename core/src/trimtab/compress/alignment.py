@@ -1,0 +1,90 @@
+"""Which message of a history is which of those known: by key in order, and between these by place."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from trimtab.compress.conversation import Conversation
+from trimtab.compress.identity import chars_of, form_of
+from trimtab.compress.state import Seen
+
+__all__ = ["align"]
+
+# A message in the same place is the same one if its size has changed by at most so many chars, or this share.
+_DRIFT: Final = 16
+_DRIFT_SHARE: Final = 20
+
+
+def align(known: Sequence[Seen], now: Conversation) -> list[int | None]:
+    """For each row the index of the known message that it is, ascending; None: it is new.
+
+    Time is linear but for one sort of the keys that both have once.
+    """
+    found: list[int | None] = [None] * len(now.keys)
+    begin = 0
+    while begin < min(len(known), len(found)) and known[begin].key == now.keys[begin]:
+        found[begin] = begin
+        begin += 1
+    ends = 0
+    while ends < min(len(known), len(found)) - begin and known[-1 - ends].key == now.keys[-1 - ends]:
+        ends += 1
+        found[-ends] = len(known) - ends
+    anchors = _anchors(known, now, (begin, len(known) - ends), (begin, len(found) - ends))
+    last_known, last_row = begin, begin
+    for at_known, at_row in [*anchors, (len(known) - ends, len(found) - ends)]:
+        _between(known, now, (last_known, at_known), (last_row, at_row), found)
+        if at_row < len(found) - ends:
+            found[at_row] = at_known
+        last_known, last_row = at_known + 1, at_row + 1
+    return found
+
+
+def _anchors(
+    known: Sequence[Seen], now: Conversation, of_known: tuple[int, int], of_rows: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Pairs of equal keys that each side has once, the longest ascending chain of them."""
+    times = Counter(known[at].key for at in range(*of_known))
+    times_now = Counter(now.keys[of_rows[0] : of_rows[1]])
+    where = {known[at].key: at for at in range(*of_known)}
+    pairs = [
+        (where[key], at)
+        for at, key in enumerate(now.keys[of_rows[0] : of_rows[1]], of_rows[0])
+        if times_now[key] == 1 and times.get(key) == 1
+    ]
+    tails: list[int] = []
+    tops: list[int] = []
+    before: list[int] = []
+    for at, (place, _) in enumerate(pairs):
+        spot = bisect_left(tails, place)
+        before.append(tops[spot - 1] if spot else -1)
+        tails[spot : spot + 1] = [place]
+        tops[spot : spot + 1] = [at]
+    chain = []
+    at = tops[-1] if tops else -1
+    while at >= 0:
+        chain.append(pairs[at])
+        at = before[at]
+    return chain[::-1]
+
+
+def _between(
+    known: Sequence[Seen], now: Conversation, of_known: tuple[int, int], of_rows: tuple[int, int], found: list[int | None]
+) -> None:
+    """Between two that are known for sure: from both ends inwards, as long as each is like the one in its place."""
+    (first, last), (begin, end) = of_known, of_rows
+    while first < last and begin < end and _alike(known[first], now, begin):
+        found[begin] = first
+        first, begin = first + 1, begin + 1
+    while first < last and begin < end and _alike(known[last - 1], now, end - 1):
+        last, end = last - 1, end - 1
+        found[end] = last
+
+
+def _alike(one: Seen, now: Conversation, at: int) -> bool:
+    if one.key == now.keys[at]:
+        return True
+    row = now.rows[at]
+    return one.form == form_of(row) and abs(chars_of(row) - one.chars) <= _DRIFT + one.chars // _DRIFT_SHARE

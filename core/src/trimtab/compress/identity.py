@@ -1,0 +1,98 @@
+"""What a message is known by: the hash of what it says, without the fields that clients add and drop."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+
+from trimtab._json import canonical, utf8
+from trimtab.errors import UnsupportedOutput
+from trimtab.types import Json
+from trimtab.wire.arguments import as_object
+from trimtab.wire.histories import Message, Part
+
+__all__ = ["chars_of", "form_of", "key_of", "texts_of"]
+
+_DIGITS: Final = 16
+_EDGES: Final = " \t\r\n"
+# Fields that come and go between one sending and the next.
+_FLEETING: Final = frozenset(["cache_control", "cachePoint", "cache_point", "id", "status", "index"])
+
+
+def key_of(message: Message) -> str:
+    """16 hex digits of the SHA-256 of who says what: texts without white space around, calls, results, other blocks.
+
+    Cache points, the ids of calls and messages, thinking and the spelling of arguments count for nothing.
+    """
+    said = "\0".join([message.role, *(f"{part.kind}\1{_said(part)}" for part in message.parts if _counts(part))])
+    return sha256(utf8(said)).hexdigest()[:_DIGITS]
+
+
+def form_of(message: Message) -> str:
+    """The role's first letter, then how many calls and results there are: what an edit of the text leaves alike."""
+    return f"{message.role[0]}{len(message.of('call'))}.{len(message.of('result'))}"
+
+
+def texts_of(message: Message) -> list[str]:
+    """The texts of a message as a model reads them; media have none."""
+    found = []
+    for part in message.parts:
+        if part.kind == "text":
+            found.append(part.text)
+        elif part.kind in ("call", "result"):
+            found += [part.name] if part.kind == "call" else []
+            found += _texts(part.value)
+        elif part.kind == "thinking":
+            found += _texts(part.value)
+    return found
+
+
+def chars_of(message: Message) -> int:
+    """Chars of these texts."""
+    return sum(map(len, texts_of(message)))
+
+
+def _counts(part: Part) -> bool:
+    return part.kind not in ("thinking", "aside") and (part.kind != "text" or bool(part.text.strip(_EDGES)))
+
+
+def _said(part: Part) -> str:
+    if part.kind == "text":
+        return part.text.strip(_EDGES)
+    if part.kind == "call":
+        return f"{part.name}\1{_spelt(as_object(part.value))}"
+    return _spelt(_lasting(part.value))
+
+
+def _lasting(value: Json) -> Json:
+    """A block without the fields that come and go; a list of blocks likewise."""
+    if isinstance(value, list):
+        return [_lasting(one) for one in value]
+    if isinstance(value, dict):
+        return {key: one for key, one in value.items() if key not in _FLEETING}
+    return value
+
+
+def _spelt(value: Json) -> str:
+    """A value as text; of an SDK's object only its kind, which is the same in every process."""
+    if isinstance(value, str):
+        return value.strip(_EDGES)
+    try:
+        return canonical(value)
+    except UnsupportedOutput:
+        return type(value).__name__
+
+
+def _texts(value: Json) -> list[str]:
+    """The text of a value: of a list of blocks that of each block; of anything else its JSON."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple) and any(isinstance(one, dict) and "type" in one or _is_text(one) for one in value):
+        return [one["text"] for one in value if _is_text(one)]
+    return [_spelt(value)]
+
+
+def _is_text(block: Json) -> bool:
+    return isinstance(block, dict) and isinstance(block.get("text"), str)

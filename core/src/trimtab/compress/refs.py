@@ -1,0 +1,126 @@
+"""Gives messages their refs: in order, each number once, and the same message the same ref for good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from attrs import evolve, frozen
+
+from trimtab.compress.alignment import align
+from trimtab.compress.config import CompressConfig
+from trimtab.compress.conversation import Conversation
+from trimtab.compress.identity import form_of, texts_of
+from trimtab.compress.state import Block, CompressState, Mark, Seen
+from trimtab.wire.histories import Message
+
+__all__ = ["Ref", "active_after", "observe", "parse_ref"]
+
+_REF: Final = re.compile("[\\[(<#`\"' \\t]*+([mMbB])[ \\t_-]*+([0-9]{1,15})[\\])>`\"' \\t]*+\\Z")
+_NAMED: Final = re.compile("(?<![A-Za-z0-9])[mM]([0-9]{1,15})(?![A-Za-z0-9])")
+
+
+@frozen
+class Ref:
+    """A ref that was read: `kind` is `m` for a message, `b` for a block."""
+
+    kind: str
+    number: int
+
+
+def parse_ref(text: str) -> Ref | None:
+    """The ref that a text spells, whatever its zeros, case and brackets; None: it is none."""
+    found = _REF.match(text)
+    return Ref("m" if found[1] in "mM" else "b", int(found[2])) if found else None
+
+
+def observe(state: CompressState, now: Conversation, config: CompressConfig) -> CompressState:
+    """The state now that these are the messages; the same object when nothing is new.
+
+    New messages get the next numbers. A number is for good: one whose message is gone is not given to another, with
+    one exception. Where the conversation goes on differently from some message on (an answer made anew, a fork), all
+    that came after is gone together with everything that could name it: numbers, blocks and failures are those of that
+    moment again, just as when the conversation is replayed from its beginning.
+    """
+    known = state.seen
+    if len(known) <= len(now.keys) and all(one.key == key for one, key in zip(known, now.keys, strict=False)):
+        return _with_new(state, range(len(known)), now, config)
+    places = align(known, now)
+    kept = [place for place in places if place is not None]
+    gone = known[kept[-1] + 1 if kept else 0 :]
+    if gone and not _are_own(gone, state):
+        state = _rolled_back(state, {one.number for one in gone}, _new_texts(now, places))
+    return _with_new(state, places, now, config)
+
+
+def _with_new(
+    state: CompressState, places: Sequence[int | None], now: Conversation, config: CompressConfig
+) -> CompressState:
+    """With each row's message as it was known, and numbers for those that were not. `places` may end early."""
+    known = state.seen
+    if len(places) == len(known) == len(now.rows) and all(place == at for at, place in enumerate(places)):
+        seen = [_renewed(one, key) for one, key in zip(known, now.keys, strict=True)]
+        return state if all(map(_is, seen, known)) else evolve(state, seen=tuple(seen))
+    issued, seen = state.issued, []
+    for at, row in enumerate(now.rows):
+        place = places[at] if at < len(places) else None
+        if place is not None:
+            seen.append(_renewed(known[place], now.keys[at]))
+            continue
+        issued += 1
+        texts = texts_of(row)
+        tokens = sum(map(config.counter.count, texts))
+        chars = sum(map(len, texts))
+        seen.append(Seen(number=issued, key=now.keys[at], form=form_of(row), chars=chars, tokens=tokens))
+    return evolve(state, seen=tuple(seen), issued=issued)
+
+
+def _renewed(one: Seen, key: str) -> Seen:
+    return one if one.key == key else evolve(one, key=key)
+
+
+def _is(left: Seen, right: Seen) -> bool:
+    return left is right
+
+
+def _are_own(gone: Sequence[Seen], state: CompressState) -> bool:
+    """Whether only answered calls of our own tools are gone, with their results: clients keep these out of sight."""
+    calls = {mark.message for mark in state.marks}
+    return all(one.number in calls or one.form.endswith("0.1") for one in gone) and gone[0].number in calls
+
+
+def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]:
+    return [row for row, place in zip(now.rows, places, strict=True) if place is None]
+
+
+def _rolled_back(state: CompressState, gone: set[int], new: Iterable[Message]) -> CompressState:
+    """The state before the first of these messages came.
+
+    Their numbers are given anew only if no message that is there now names one of them: what another client put in
+    the place of old messages may do that.
+    """
+    marks = tuple([mark for mark in state.marks if mark.message not in gone])
+    nudges = tuple([nudge for nudge in state.nudges if nudge.after not in gone])
+    blocks = tuple([block for block in state.blocks if block.made_by not in gone])
+    named = any(int(number) in gone for row in new for text in texts_of(row) for number in _NAMED.findall(text))
+    issued = state.issued
+    if not named and not any(one.number > min(gone) for one in state.seen if one.number not in gone):
+        issued = min(gone) - 1
+    return evolve(state, issued=issued, marks=marks, nudges=nudges, blocks=active_after(blocks, marks))
+
+
+def active_after(blocks: Sequence[Block], marks: Sequence[Mark]) -> tuple[Block, ...]:
+    """The blocks, each shown or not as these answered calls left them."""
+    by_number = {block.number: block for block in blocks}
+    shown: set[int] = set()
+    for mark in marks:
+        for number in mark.blocks:
+            block = by_number[number]
+            if mark.tool == "compress":
+                shown.add(number)
+                shown.difference_update(block.blocks)
+            else:
+                shown.discard(number)
+                shown.update(() if mark.whole else block.blocks)
+    return tuple([evolve(block, active=block.number in shown) for block in blocks])
