@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
-from trimtab.errors import CallerError
 from trimtab.policy import Policy
 from trimtab.types import Json
+from trimtab.wire.definitions import PROTOCOLS, definition, shape_of
 
 __all__ = ["PROTOCOLS", "definition", "paging_properties", "positive", "read_tools"]
 
-_READ_TEXT = (
+_READ_TEXT: Final = (
     "Read text that was omitted from an earlier tool output. Where a line says "
     "`<omitted chars A-B of N; full text: {name} trimtab:...>`, pass that trimtab: uri. "
     "Give `line` or `char` (both count from 1) to say where to begin; the answer says where to go on."
 )
-_SEARCH_TEXT = (
+_SEARCH_TEXT: Final = (
     "Search the full text behind a trimtab: uri for lines that match a word or a regular expression. "
     "The answer gives line numbers to read around."
 )
@@ -40,7 +39,7 @@ def paging_properties() -> dict[str, Json]:
     }
 
 
-def _read_parameters() -> Json:
+def _read_parameters() -> dict[str, Json]:
     return {
         "type": "object",
         "properties": {"uri": _uri(), **paging_properties()},
@@ -48,7 +47,7 @@ def _read_parameters() -> Json:
     }
 
 
-def _search_parameters() -> Json:
+def _search_parameters() -> dict[str, Json]:
     return {
         "type": "object",
         "properties": {
@@ -60,45 +59,6 @@ def _search_parameters() -> Json:
     }
 
 
-def _chat(name: str, text: str, parameters: Json) -> Json:
-    return {"type": "function", "function": {"name": name, "description": text, "parameters": parameters}}
-
-
-def _flat(name: str, text: str, parameters: Json) -> Json:
-    return {"type": "function", "name": name, "description": text, "parameters": parameters}
-
-
-# How each protocol writes a tool's name, description and JSON Schema.
-PROTOCOLS: Final[Mapping[str, Callable[[str, str, Json], Json]]] = {
-    "ai-sdk": lambda name, text, schema: {"name": name, "description": text, "inputSchema": schema},
-    "anthropic": lambda name, text, schema: {"name": name, "description": text, "input_schema": schema},
-    "bedrock": lambda name, text, schema: {
-        "toolSpec": {"name": name, "description": text, "inputSchema": {"json": schema}}
-    },
-    "gemini": lambda name, text, schema: {"name": name, "description": text, "parameters": schema},
-    "mcp": lambda name, text, schema: {"name": name, "description": text, "inputSchema": schema},
-    "openai-chat": _chat,
-    "openai-responses": _flat,
-    "parsed": lambda name, text, schema: {"name": name, "description": text, "parameters": schema},
-    "vllm": _chat,
-}
-
-
-def definition(protocol: str, name: str, text: str, parameters: Json) -> Json:
-    """A tool's definition in a protocol's schema; `parameters` is the JSON Schema of its arguments.
-
-    Raises:
-        CallerError: an unknown protocol.
-    """
-    return _shape(protocol)(name, text, parameters)
-
-
-def _shape(protocol: str) -> Callable[[str, str, Json], Json]:
-    if protocol not in PROTOCOLS:
-        raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[protocol]
-
-
 def read_tools(policy: Policy, protocol: str) -> list[Json]:
     """The read tool's definition and the search tool's, for those that the policy names.
 
@@ -107,7 +67,7 @@ def read_tools(policy: Policy, protocol: str) -> list[Json]:
     Raises:
         CallerError: an unknown protocol.
     """
-    _shape(protocol)
+    shape_of(protocol)
     tools = []
     if policy.read_tool:
         tools.append(
