@@ -14,6 +14,7 @@
     │   ├── OutOfRange         a line, character or row past the end (has `.total`)
     │   ├── BadPattern         a search pattern that does not compile
     │   └── MissingExtra       an optional dependency is not installed (has `.extra`)
+    ├── CompressFailed         a model's call of the compress or decompress tool changed nothing
     ├── LeftWhole              an output stays whole, since it went out whole before
     ├── PluginError            a codec or plugin broke its contract
     │   ├── CodecError         (has `.tool`, `.pointer`)
@@ -39,6 +40,7 @@ __all__ = [
     "BrokenPlugin",
     "CallerError",
     "CodecError",
+    "CompressFailed",
     "DamagedBlob",
     "EnvelopeError",
     "LeftWhole",
@@ -134,6 +136,10 @@ class MissingExtra(CallerError, ImportError):
     def __init__(self, purpose: str, *, extra: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install '{extra}'")
         self.extra = extra
+
+
+class CompressFailed(TrimtabError):
+    """A model's call of the compress or decompress tool changed nothing; the message is the text for the model."""
 
 
 class LeftWhole(TrimtabError):

@@ -71,7 +71,11 @@ def _anchors(
 
 
 def _between(
-    known: Sequence[Seen], now: Conversation, of_known: tuple[int, int], of_rows: tuple[int, int], found: list[int | None]
+    known: Sequence[Seen],
+    now: Conversation,
+    of_known: tuple[int, int],
+    of_rows: tuple[int, int],
+    found: list[int | None],
 ) -> None:
     """Between two that are known for sure: from both ends inwards, as long as each is like the one in its place."""
     (first, last), (begin, end) = of_known, of_rows

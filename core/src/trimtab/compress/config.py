@@ -64,8 +64,13 @@ class CompressConfig:
         if self.tags not in ("all", "text", "none"):
             raise CallerError(f"tags must be 'all', 'text' or 'none', not {self.tags!r:.80}")
         shares = (self.pressure, self.emergency)
-        if not all(isinstance(one, int | float) and math.isfinite(one) for one in shares) or not 0 < shares[0] <= shares[1]:
-            raise CallerError(f"pressure and emergency are shares of the window, 0 < pressure <= emergency, not {shares}")
+        if (
+            not all(isinstance(one, int | float) and math.isfinite(one) for one in shares)
+            or not 0 < shares[0] <= shares[1]
+        ):
+            raise CallerError(
+                f"pressure and emergency are shares of the window, 0 < pressure <= emergency, not {shares}"
+            )
         offered = [name for name in (self.compress, self.decompress, self.search) if name]
         if len(set(offered)) < len(offered):
             raise CallerError(f"the tools need different names, not {', '.join(offered)}")

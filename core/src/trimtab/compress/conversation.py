@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from trimtab.compress.identity import key_of
 from trimtab.types import Json
-from trimtab.wire.histories import Message, Shape
+from trimtab.wire.histories import Message, Shape, Tie
 
 __all__ = ["Conversation"]
 
@@ -43,9 +43,9 @@ class Conversation:
         rows = tuple([message for message in messages if message.role != "system"])
         return cls(shape=shape, messages=messages, rows=rows, keys=_keys(rows, before))
 
-    def upto(self, count: int) -> Conversation:
-        """The conversation when it had only its first so many rows; `messages` end with the last of them."""
-        return Conversation(shape=self.shape, messages=self.rows[:count], rows=self.rows[:count], keys=self.keys[:count])
+    def ties(self) -> list[Tie]:
+        """Calls with their results, by row."""
+        return self.shape.ties([row.native for row in self.rows])
 
 
 def _keys(rows: Sequence[Message], before: Conversation | None) -> tuple[str, ...]:

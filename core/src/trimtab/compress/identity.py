@@ -89,7 +89,9 @@ def _texts(value: Json) -> list[str]:
         return []
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list | tuple) and any(isinstance(one, dict) and "type" in one or _is_text(one) for one in value):
+    if isinstance(value, list | tuple) and any(
+        (isinstance(one, dict) and "type" in one) or _is_text(one) for one in value
+    ):
         return [one["text"] for one in value if _is_text(one)]
     return [_spelt(value)]
 

@@ -9,8 +9,6 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from trimtab.types import Json
-
 __all__ = ["Band", "Block", "CompressState", "Mark", "Nudge", "Seen", "Spans", "numbers_of", "spans_of"]
 
 Spans: TypeAlias = tuple[tuple[int, int], ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trimtab.wire.histories.shape import Answer, Shape
+from trimtab.wire.histories.shape import Answer, Shape, Tie
 from trimtab.wire.histories.types import Message, Part, Role, has_text, is_prompt
 
-__all__ = ["Answer", "Message", "Part", "Role", "Shape", "has_text", "is_prompt"]
+__all__ = ["Answer", "Message", "Part", "Role", "Shape", "Tie", "has_text", "is_prompt"]

@@ -13,7 +13,7 @@ from trimtab.wire.histories.types import Message, Part, Role
 from trimtab.wire.nodes import blocks, changed, has, is_object, items, member, text
 from trimtab.wire.sites import CallSite, Site, pair
 
-__all__ = ["Answer", "Shape"]
+__all__ = ["Answer", "Shape", "Tie"]
 
 _THINKING: Final = ("thinking", "redacted_thinking", "reasoning", "redacted-reasoning")
 _ASIDES: Final = ("step-start",)
@@ -29,6 +29,17 @@ class Answer:
     name: str
     value: Json = field(repr=False)
     is_error: bool = False
+
+
+@frozen(kw_only=True)
+class Tie:
+    """A call and its result: in which messages (from 0) they are, `Part.at` of the call, and what was returned."""
+
+    call_row: int
+    call_at: Path
+    result_row: int
+    value: Json = field(repr=False)
+    is_error: bool
 
 
 @frozen(kw_only=True)
@@ -76,10 +87,20 @@ class Shape:
             return request
         return changed(request, {path: list(natives)}) if path else list(natives)
 
-    def pairs(self, natives: Sequence[Json]) -> list[tuple[int, int]]:
-        """Places of messages that a call ties together: where the call is, and where its result is."""
+    def ties(self, natives: Sequence[Json]) -> list[Tie]:
+        """Every result of these messages whose call is there too, with that call; in the order of the results."""
         found, _ = pair(self.sites(list(natives)))
-        return [(int(one.call.path[0]), int(one.result.path[0])) for one in found if one.call is not None]
+        return [
+            Tie(
+                call_row=int(one.call.path[0]),
+                call_at=one.call.path[1:],
+                result_row=int(one.result.path[0]),
+                value=one.result.value,
+                is_error=one.result.is_error,
+            )
+            for one in found
+            if one.call is not None
+        ]
 
     def _parts(self, native: Json) -> list[Part]:
         """What stands in a message: calls and results where the protocol finds them, and all else by its kind."""

@@ -1,0 +1,149 @@
+"""The working view of a conversation and its state: who belongs together, what is protected, what is folded already."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve
+
+from trimtab.compress.config import CompressConfig
+from trimtab.compress.conversation import Conversation
+from trimtab.compress.state import Block, CompressState, Seen, numbers_of
+from trimtab.wire.histories import Message, is_prompt
+
+__all__ = ["Board"]
+
+
+class Board:
+    """Rows by index, with what apply, listing and rendering ask of them. Blocks change by `fold` and `open`.
+
+    Attributes:
+        seen, rows: the messages, aligned.
+        blocks: all blocks by number.
+        shown: numbers of the active blocks.
+        ties: calls with their results, by row.
+        unit: for each row the first row of those that are folded together or not at all.
+        block_at: for each row the active block that it is folded into; 0: it is visible.
+    """
+
+    def __init__(self, state: CompressState, now: Conversation, config: CompressConfig) -> None:
+        self.config = config
+        self.issued = state.issued
+        self.seen: Sequence[Seen] = state.seen
+        self.rows: Sequence[Message] = now.rows
+        self.blocks: dict[int, Block] = {block.number: block for block in state.blocks}
+        self.shown: set[int] = {block.number for block in state.blocks if block.active}
+        self.place = {one.number: at for at, one in enumerate(state.seen)}
+        self.ties = now.ties()
+        pairs = [(tie.call_row, tie.result_row) for tie in self.ties]
+        self.unit = _units(now.rows, pairs)
+        answered = Counter(call for call, _ in pairs)
+        self._unanswered = {
+            at for at, row in enumerate(now.rows) if answered[at] < sum(not part.answered for part in row.of("call"))
+        }
+        self.unit_sizes = Counter(self.unit)
+        self.unit_ends: dict[int, int] = {}
+        for at, unit in enumerate(self.unit):
+            self.unit_ends[unit] = at
+        self.block_at = [0] * len(self.rows)
+        for number in self.shown:
+            self._cover(self.blocks[number], number)
+        self._guarded = _guarded(now.rows, self.unit, config)
+
+    def blocks_now(self) -> tuple[Block, ...]:
+        """All blocks by number, each shown or not as it is now."""
+        return tuple(
+            [
+                block if block.active == (number in self.shown) else evolve(block, active=not block.active)
+                for number, block in sorted(self.blocks.items())
+            ]
+        )
+
+    def places_of(self, block: Block) -> list[int]:
+        """The rows that a block stands for and that are still there, ascending."""
+        return sorted(self.place[number] for number in numbers_of(block.spans) if number in self.place)
+
+    def fold(self, block: Block) -> None:
+        """A new block in the place of its rows and of the blocks folded into it."""
+        self.shown.difference_update(block.blocks)
+        self.blocks[block.number] = block
+        self.shown.add(block.number)
+        self._cover(block, block.number)
+
+    def open(self, block: Block, inner: Iterable[int]) -> None:
+        """A block is shown no longer; the `inner` ones are, in its place."""
+        self.shown.discard(block.number)
+        self._cover(block, 0)
+        for number in inner:
+            self.shown.add(number)
+            self._cover(self.blocks[number], number)
+
+    def _cover(self, block: Block, number: int) -> None:
+        for at in self.places_of(block):
+            self.block_at[at] = number
+
+    def held(self, upto: int) -> set[int]:
+        """Units that must stay as they are when the conversation has its first `upto` rows.
+
+        The newest messages, the last prompt, what is protected, and calls that wait for their results.
+        """
+        held = {self.unit[at] for at in range(max(0, upto - self.config.keep_recent), upto)} | self._guarded
+        at = upto - 1
+        while at >= 0 and self.rows[at].role == "assistant":
+            held.add(self.unit[at])
+            at -= 1
+        prompt = next((at for at in range(upto - 1, -1, -1) if is_prompt(self.rows[at])), -1)
+        held.update(self.unit[at] for at in range(max(prompt, 0), upto) if at == prompt or at in self._unanswered)
+        return held
+
+    def is_free(self, at: int, upto: int, held: set[int]) -> bool:
+        """Whether a row may be folded: it is not held, and all that it is tied to is there."""
+        unit = self.unit[at]
+        return unit not in held and self.unit_ends[unit] < upto
+
+    def why_held(self, at: int, upto: int) -> str:
+        """Why a row stays, as the end of a sentence."""
+        ref, newest = self.seen[at].ref, self.config.keep_recent
+        if self.unit[at] in self._guarded:
+            return f"{ref} is protected"
+        if any(self.unit[near] == self.unit[at] for near in range(max(0, upto - newest), upto)):
+            return f"{ref} belongs to the newest {newest} messages, which always stay"
+        if self.unit[at] in self.held(upto):
+            return f"{ref} belongs to the last request of the user, or to a call that is not answered yet"
+        return f"{ref} is a call or its result, and the other half is outside of the range"
+
+
+def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfig) -> set[int]:
+    """Units with calls of protected tools, and the first prompt where it is to be kept."""
+    tools = config.protected_tools
+    held = {
+        unit[at]
+        for at, row in enumerate(rows)
+        if tools and any(part.kind in ("call", "result") and part.name in tools for part in row.parts)
+    }
+    first = next((at for at, row in enumerate(rows) if is_prompt(row)), None)
+    return held | {unit[first]} if first is not None and config.keep_first_prompt else held
+
+
+def _units(rows: Sequence[Message], pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """For each row the first row of those that must be folded together or not at all.
+
+    A call and its result; reasoning and the item that it led to, which a provider asks for behind it.
+    """
+    unit = list(range(len(rows)))
+
+    def root(at: int) -> int:
+        while unit[at] != at:
+            unit[at] = unit[unit[at]]
+            at = unit[at]
+        return at
+
+    ties = list(pairs)
+    for at, row in enumerate(rows[:-1]):
+        if row.parts and all(part.kind == "thinking" and not part.path for part in row.parts):
+            ties.append((at, at + 1))
+    for one, other in ties:
+        low, high = sorted((root(one), root(other)))
+        unit[high] = low
+    return [root(at) for at in range(len(rows))]

@@ -1,0 +1,37 @@
+"""What the model is shown in the place of folded messages, and below a message that has a ref."""
+
+from __future__ import annotations
+
+from trimtab.compress.state import Block, Seen
+
+__all__ = ["block_text", "nudge_text", "tag"]
+
+_TOPIC_CHARS = 120
+
+
+def block_text(block: Block) -> str:
+    """A block as one text, in delimiters, as a record that is not taken for a request: a frozen format."""
+    first, last = block.spans[0][0], block.spans[-1][1]
+    topic = f", {_one_line(block.topic)}" if block.topic else ""
+    return (
+        f"<folded {block.ref}: messages m{first:05} to m{last:05}{topic}>\n"
+        "This is a record of what was said and done before, not a new request.\n"
+        f"{block.summary}\n"
+        f"</folded {block.ref}>"
+    )
+
+
+def tag(one: Seen) -> str:
+    """The line below a message that says its ref and its tokens: a frozen format."""
+    return f"[{one.ref}, {one.tokens} tokens]"
+
+
+def nudge_text(text: str) -> str:
+    """A reminder as a message of its own, told from what the user says."""
+    return f"<context-status>\n{text}\n</context-status>"
+
+
+def _one_line(text: str) -> str:
+    """A topic on one line, cut to 120 chars."""
+    line = " ".join(text.replace("\n", " ").split(" ")).strip(" ")
+    return line if len(line) <= _TOPIC_CHARS else f"{line[: _TOPIC_CHARS - 1]}…"

@@ -1,0 +1,112 @@
+"""From the refs that a model wrote to rows: where a range begins and ends, or why it is none."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from trimtab.compress.board import Board
+from trimtab.compress.refs import parse_ref
+from trimtab.compress.results import CompressRange
+
+__all__ = ["Reason", "Refusal", "Span", "resolve"]
+
+Reason: TypeAlias = Literal[
+    "not-a-ref",
+    "unknown-ref",
+    "gone-ref",
+    "folded-ref",
+    "reversed",
+    "overlap",
+    "held",
+    "summary-too-short",
+    "summary-too-long",
+    "no-gain",
+    "too-small",
+]
+
+
+@frozen(kw_only=True)
+class Refusal:
+    """A range that was not applied: which of the call's (from 0), its refs as written, why, and the same in words."""
+
+    index: int
+    start_ref: str
+    end_ref: str
+    reason: Reason
+    text: str
+
+
+@frozen(kw_only=True)
+class Span:
+    """A range that names rows: `first` to `last`, both inclusive. `by_block`: it begins or ends with a block."""
+
+    index: int
+    range: CompressRange
+    first: int
+    last: int
+    by_block: bool
+
+
+@frozen
+class _End:
+    """Where a ref leads: the rows that it stands for, and whether it is a block's."""
+
+    first: int
+    last: int
+    is_block: bool
+
+
+def resolve(board: Board, index: int, asked: CompressRange, upto: int) -> Span | Refusal:
+    """The rows of a range, by the place of the messages that its refs name, not by the numbers in them."""
+
+    def refused(reason: Reason, text: str) -> Refusal:
+        return Refusal(index=index, start_ref=asked.start_ref, end_ref=asked.end_ref, reason=reason, text=text)
+
+    ends = []
+    for ref in (asked.start_ref, asked.end_ref):
+        found = _end(board, ref, upto)
+        if not isinstance(found, _End):
+            return refused(*found)
+        ends.append(found)
+    start, end = ends
+    if start.first > end.last:
+        return refused("reversed", f"{asked.start_ref} comes after {asked.end_ref}: name the earlier one first")
+    for ref, there, edge in ((asked.start_ref, start, 0), (asked.end_ref, end, -1)):
+        block = None if there.is_block else board.blocks.get(board.block_at[there.first])
+        if block is not None and board.places_of(block)[edge] != there.first:
+            text = f"{ref} is folded in {block.ref} already: name {block.ref}, or a message outside of it"
+            return refused("folded-ref", text)
+    by_block = any(one.is_block or board.block_at[one.first] for one in ends)
+    return Span(index=index, range=asked, first=start.first, last=end.last, by_block=by_block)
+
+
+def _end(board: Board, text: str, upto: int) -> _End | tuple[Reason, str]:
+    ref = parse_ref(text)
+    if ref is None:
+        return "not-a-ref", f"{text!r:.40} is no ref: write refs as they are shown, such as m00001 or b1"
+    if ref.kind == "b":
+        return _end_of_block(board, ref.number)
+    at = board.place.get(ref.number)
+    if at is not None and at < upto:
+        return _End(at, at, False)
+    shown = f"m{ref.number:05}"
+    if at is None and 0 < ref.number <= board.issued:
+        return "gone-ref", f"{shown} was a message earlier and is not in the conversation any more"
+    return "unknown-ref", f"there is no {shown} and never was"
+
+
+def _end_of_block(board: Board, number: int) -> _End | tuple[Reason, str]:
+    block = board.blocks.get(number)
+    if block is None:
+        return "unknown-ref", f"there is no b{number} and never was"
+    rows = board.places_of(block)
+    if not rows:
+        return "gone-ref", f"the messages of b{number} are not in the conversation any more"
+    if number in board.shown:
+        return _End(rows[0], rows[-1], True)
+    outer = board.blocks.get(board.block_at[rows[0]])
+    if outer is not None:
+        return "folded-ref", f"b{number} is folded into {outer.ref}: name {outer.ref}"
+    return "gone-ref", f"b{number} was opened again: name its messages"

@@ -1,0 +1,136 @@
+"""The state of a conversation from its messages alone: its compress and decompress calls, replayed in order.
+
+A call whose answer is in the history is replayed as it went: one that was taken is taken again whatever the settings
+are now, one that was refused is refused. Only a call without an answer of ours is judged anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from trimtab.compress.board import Board
+from trimtab.compress.config import CompressConfig
+from trimtab.compress.conversation import Conversation
+from trimtab.compress.outcome import Asked, How, answer_compress, answer_decompress
+from trimtab.compress.receipts import DONE, FAILED, OPENED
+from trimtab.compress.refs import observe
+from trimtab.compress.state import CompressState, Mark
+from trimtab.errors import CallerError
+from trimtab.pointer import Path
+from trimtab.types import Json
+from trimtab.wire import WireProtocol, detect, protocols
+from trimtab.wire.histories import Shape
+
+__all__ = ["own_calls", "rebuild_state", "replay", "shape_of"]
+
+
+def rebuild_state(
+    messages: Json,
+    config: CompressConfig | None = None,
+    *,
+    protocol: str | WireProtocol | None = None,
+    state: CompressState | None = None,
+) -> CompressState:
+    """The state that live running would have come to, from a history of any wire protocol.
+
+    Args:
+        messages: a request, or its list of messages.
+        config: as it was in live running.
+        protocol: its name or itself; None: found out.
+        state: what is known already; only what it has not seen is replayed. Where that is all, it is given back itself.
+
+    Reminders that were shown are not in a history; they are in no rebuilt state.
+
+    Raises:
+        CallerError: an unknown protocol, one that cannot be found out, or one that has no conversations.
+    """
+    now = Conversation.read(shape_of(protocol, messages), messages)
+    return replay(state or CompressState(), now, config or CompressConfig())
+
+
+def shape_of(protocol: str | WireProtocol | None, request: Json) -> Shape:
+    """How a protocol writes conversations. Raises CallerError."""
+    if protocol is None:
+        protocol = detect(request)
+        if protocol is None:
+            raise CallerError(f"the protocol of the request cannot be told; name one of {', '.join(protocols)}")
+    if isinstance(protocol, str):
+        if protocol not in protocols:
+            raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(protocols)}")
+        protocol = protocols[protocol]
+    shape = getattr(protocol, "history", None)
+    if not isinstance(shape, Shape):
+        raise CallerError(f"the protocol {protocol.name!r:.80} cannot read conversations: it has no `history`")
+    return shape
+
+
+def own_calls(
+    state: CompressState, now: Conversation, config: CompressConfig, rows: range
+) -> Iterator[tuple[Asked, str]]:
+    """The calls of our tools in these rows, in order, each with the name of its tool."""
+    for row in rows:
+        place = -1
+        for part in now.rows[row].parts:
+            if part.kind != "call":
+                continue
+            place += 1
+            if part.name and part.name in (config.compress, config.decompress, config.search):
+                asked = Asked(
+                    row=row,
+                    message=state.seen[row].number,
+                    place=place,
+                    call_id=part.call_id or None,
+                    raw_args=part.value,
+                    complete=part.complete,
+                )
+                yield asked, part.name
+
+
+def replay(state: CompressState, now: Conversation, config: CompressConfig) -> CompressState:
+    """The state with every call of ours that it has no mark of; the same object where there is none."""
+    state = observe(state, now, config)
+    known = {(mark.message, mark.place) for mark in state.marks}
+    todo = [
+        (asked, tool)
+        for asked, tool in own_calls(state, now, config, range(len(now.rows)))
+        if tool != config.search and (asked.message, asked.place) not in known
+    ]
+    if not todo:
+        return state
+    board = Board(state, now, config)
+    answers = _answers(board)
+    marks: list[Mark] = list(state.marks)
+    for asked, tool in todo:
+        call = [part for part in now.rows[asked.row].parts if part.kind == "call"][asked.place]
+        how = answers.get((asked.row, call.at), "judge")
+        answer = answer_compress if tool == config.compress else answer_decompress
+        marks.append(answer(board, marks, asked, how).mark)
+    return evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
+
+
+def _answers(board: Board) -> dict[tuple[int, Path], How]:
+    """What the answers in the history say of their calls, as far as they are ours."""
+    found: dict[tuple[int, Path], How] = {}
+    for tie in board.ties:
+        text = _first_text(tie.value)
+        if text.startswith((DONE, OPENED)):
+            found[tie.call_row, tie.call_at] = "taken"
+        elif text.startswith(FAILED) or tie.is_error:
+            found[tie.call_row, tie.call_at] = "refused"
+    return found
+
+
+def _first_text(value: Json) -> str:
+    """The beginning of what a tool returned, in whatever blocks the wire has it."""
+    for _ in range(4):
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value:
+            value = value[0]
+        elif isinstance(value, dict) and value:
+            value = next((value[name] for name in ("text", "output", "content", "value") if name in value), None)
+        else:
+            break
+    return ""
