@@ -51,6 +51,7 @@ OWNERS: Mapping[str, tuple[str, ...]] = {
     "cyclopts": ("cli",),
     "hypothesis": ("testing",),
     "jsonpointer": ("pointer",),
+    "jsonschema_rs": ("compress",),
     "msgspec": ("_json",),
     "opentelemetry": ("telemetry",),
     "pluggy": ("builtin", "discovery", "hookspecs", "host"),
