@@ -211,9 +211,12 @@ AI_SDK: Final = Wire(
     history=Shape(
         place=_messages,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
+        fill=history.fill,
     ),
 )

@@ -127,9 +127,11 @@ ANTHROPIC: Final = Wire(
     history=Shape(
         place=_messages,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
     ),
 )

@@ -165,10 +165,12 @@ BEDROCK: Final = Wire(
     history=Shape(
         place=_messages,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
-        alternates=True,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
+        alternates=("user", "assistant"),
     ),
 )

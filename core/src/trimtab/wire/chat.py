@@ -200,10 +200,12 @@ OPENAI_CHAT: Final = Wire(
     history=Shape(
         place=_messages,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
     ),
 )
 VLLM: Final = Wire(
@@ -216,9 +218,12 @@ VLLM: Final = Wire(
     history=Shape(
         place=_messages,
         sites=_loose_sites,
+        calls=_loose_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
+        alternates=("user",),
     ),
 )

@@ -141,10 +141,14 @@ GEMINI: Final = Wire(
     history=Shape(
         place=_contents,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
+        mend=history.mend,
+        alternates=("user", "assistant"),
         joins="parts",
     ),
 )

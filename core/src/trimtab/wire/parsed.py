@@ -188,9 +188,11 @@ PARSED: Final = Wire(
     history=Shape(
         place=_messages,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
     ),
 )

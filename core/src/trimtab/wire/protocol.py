@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from trimtab.errors import CallerError
 from trimtab.pointer import Path, to_pointer
@@ -13,9 +13,9 @@ from trimtab.wire.arguments import as_object
 from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import changed
 from trimtab.wire.sites import CallSite, Paired, ResultSite, Site, faults, pair
-from trimtab.wire.types import Fault, PastCall, RawCall, Stream, ToolResult, synthetic_id
+from trimtab.wire.types import Fault, PastCall, RawCall, Stream, ToolResult, named
 
-__all__ = ["Wire", "named"]
+__all__ = ["Wire"]
 
 
 @frozen(kw_only=True)
@@ -106,21 +106,6 @@ class Wire:
 
     def _calls_of(self, request: Json) -> Iterator[CallSite]:
         return (one for one in self.sites(request) if isinstance(one, CallSite) and not one.hidden)
-
-
-def named(calls: Iterable[RawCall]) -> list[RawCall]:
-    """The calls, each with an id: those that came without one get one that no other has."""
-    given = list(calls)
-    taken = {one.call_id for one in given}
-    found = []
-    for place, one in enumerate(given):
-        if not one.call_id:
-            raw = one.raw_args if isinstance(one.raw_args, str) else ""
-            made = synthetic_id(place, one.name, raw, taken=taken)
-            taken.add(made)
-            one = evolve(one, call_id=made)
-        found.append(one)
-    return found
 
 
 def _result(one: Paired) -> ToolResult:

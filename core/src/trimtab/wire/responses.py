@@ -179,9 +179,12 @@ OPENAI_RESPONSES: Final = Wire(
     history=Shape(
         place=_items,
         sites=_sites,
+        calls=_calls,
         role=history.role,
         user_text=history.user_text,
-        results=history.results,
-        said=history.said,
+        bring=history.bring,
+        reply=history.reply,
+        id_at=history.id_at,
+        settle=history.settle,
     ),
 )

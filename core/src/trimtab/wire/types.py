@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+import re
+from collections.abc import Container, Iterable, Mapping
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from trimtab.types import Json
 
@@ -14,9 +15,12 @@ __all__ = [
     "PastCall",
     "RawArgs",
     "RawCall",
+    "SpeakingStream",
     "Stream",
     "ToolResult",
     "WireProtocol",
+    "is_synthetic",
+    "named",
     "synthetic_id",
 ]
 
@@ -25,6 +29,7 @@ RawArgs: TypeAlias = Json
 
 # Digits of the digest in an id that we make: enough to tell a conversation's calls apart.
 _ID_DIGITS = 12
+_SYNTHETIC = re.compile(f"call_[0-9]+_[0-9a-f]{{{_ID_DIGITS}}}x*")
 
 
 @frozen(kw_only=True)
@@ -112,6 +117,21 @@ class Stream(Protocol):
 
 
 @runtime_checkable
+class SpeakingStream(Stream, Protocol):
+    """A stream reader that also gives what was said. The built-in ones do; one of a plugin need not."""
+
+    def said(self) -> list[Json]:
+        """The protocol's own messages for the history, of what has come so far; fit to be sent again.
+
+        Called before or after `close`, any number of times. Text and thinking are joined, byte for byte; a call whose
+        arguments no provider would take carries an object, as `WireProtocol.with_calls` writes it; a call without an
+        id has the one that `close` gives it. What was cut off and cannot stand alone (unsigned thinking, a block of
+        the provider's own tools) is left out. `[]`: nothing was said.
+        """
+        ...
+
+
+@runtime_checkable
 class WireProtocol(Protocol):
     """One provider's request, response and stream shapes. Contract: `trimtab.testing.WireContract`.
 
@@ -184,3 +204,23 @@ def synthetic_id(position: int, name: str = "", raw_args: str = "", *, taken: Co
     while made in taken:
         made += "x"
     return made
+
+
+def is_synthetic(call_id: str) -> bool:
+    """Whether an id is one that `synthetic_id` makes: the wire had none."""
+    return _SYNTHETIC.fullmatch(call_id) is not None
+
+
+def named(calls: Iterable[RawCall]) -> list[RawCall]:
+    """The calls, each with an id: those that came without one get one that no other has."""
+    given = list(calls)
+    taken = {one.call_id for one in given}
+    found = []
+    for place, one in enumerate(given):
+        if not one.call_id:
+            raw = one.raw_args if isinstance(one.raw_args, str) else ""
+            made = synthetic_id(place, one.name, raw, taken=taken)
+            taken.add(made)
+            one = evolve(one, call_id=made)
+        found.append(one)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trimtab.wire.histories.shape import Answer, Shape, Tie
-from trimtab.wire.histories.types import Message, Part, Role, has_text, is_prompt
+from trimtab.wire.histories.shape import Shape, Tie
+from trimtab.wire.histories.types import Answer, Message, Part, Role, has_text, is_prompt
 
 __all__ = ["Answer", "Message", "Part", "Role", "Shape", "Tie", "has_text", "is_prompt"]

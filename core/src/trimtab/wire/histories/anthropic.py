@@ -1,20 +1,27 @@
-"""Anthropic's Messages as a conversation: results are blocks of the user's next message."""
+"""Anthropic's Messages as a conversation: results are blocks of the user's next message.
+
+Messages of one role in a row are joined by the provider itself: https://docs.anthropic.com/en/api/messages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.shape import Answer
+from trimtab.wire.histories.fitting import is_blank
 from trimtab.wire.histories.spelling import as_text
-from trimtab.wire.histories.types import Role
-from trimtab.wire.nodes import member, text
+from trimtab.wire.histories.types import Answer, Role
+from trimtab.wire.nodes import items, member, text
 
-__all__ = ["results", "role", "said", "user_text"]
+__all__ = ["bring", "id_at", "message", "reply", "role", "user_text"]
+
+_IN_RESULTS: Final = ("browser_state", "document", "image", "search_result", "text", "tool_reference")
 
 
 def role(native: Json) -> Role:
-    """There are two roles; `system` in the list is read too, since some gateways put it there."""
+    """A message of role `system` in the list changes tools or instructions on the way."""
     name = text(native, "role")
     return "assistant" if name == "assistant" else "system" if name == "system" else "user"
 
@@ -24,18 +31,36 @@ def user_text(said: str) -> Json:
     return {"role": "user", "content": [{"type": "text", "text": said}]}
 
 
-def results(answers: Sequence[Answer]) -> list[Json]:
+def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
     """One message of the user with a block for each result: the provider takes them only together."""
-    return [{"role": "user", "content": [_block(one) for one in answers]}] if answers else []
+    return [{"role": "user", "content": [_block(one) for one in answers]}]
 
 
 def _block(answer: Answer) -> Json:
-    content = answer.value if isinstance(answer.value, list) else as_text(answer.value)
-    block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": content}
+    block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": _content(answer.value)}
     return {**block, "is_error": True} if answer.is_error else block
 
 
-def said(response: Json) -> list[Json]:
+def _content(value: Json) -> Json:
+    """Text, or a list of the blocks that a result may hold."""
+    blocks = items(value)
+    return value if blocks and all(text(one, "type") in _IN_RESULTS for one in blocks) else as_text(value)
+
+
+def id_at(path: Path) -> Path:
+    """In the call's block."""
+    return (*path[:-1], "id")
+
+
+def reply(response: Json) -> list[Json]:
     """The message that the response is, without what only responses have."""
     content = response if isinstance(response, list | tuple) else member(response, "content")
-    return [{"role": "assistant", "content": content}] if content else []
+    if isinstance(content, str):
+        return [{"role": "assistant", "content": content}] if content.strip(" \t\r\n") else []
+    return message(items(content))
+
+
+def message(content: Sequence[Json]) -> list[Json]:
+    """The message with these blocks, if there are any. Blank texts are left out: they are sent, and refused back."""
+    kept = [block for block in content if not (text(block, "type") == "text" and is_blank(block))]
+    return [{"role": "assistant", "content": kept}] if kept else []

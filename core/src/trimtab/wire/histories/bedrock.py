@@ -1,15 +1,23 @@
-"""Bedrock's Converse as a conversation: as Anthropic's, in blocks that are named by their only member."""
+"""Bedrock's Converse as a conversation: as Anthropic's, in blocks that are named by their only member.
+
+Roles must alternate: https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-call.html.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.shape import Answer
-from trimtab.wire.histories.types import Role
-from trimtab.wire.nodes import member, text
+from trimtab.wire.histories.fitting import is_blank
+from trimtab.wire.histories.spelling import as_text
+from trimtab.wire.histories.types import Answer, Role
+from trimtab.wire.nodes import items, member, text
 
-__all__ = ["results", "role", "said", "user_text"]
+__all__ = ["bring", "id_at", "message", "reply", "role", "user_text"]
+
+_IN_RESULTS: Final = ("document", "image", "json", "searchResult", "text", "video")
 
 
 def role(native: Json) -> Role:
@@ -22,21 +30,43 @@ def user_text(said: str) -> Json:
     return {"role": "user", "content": [{"text": said}]}
 
 
-def results(answers: Sequence[Answer]) -> list[Json]:
+def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
     """One message of the user with a block for each result."""
-    return [{"role": "user", "content": [_block(one) for one in answers]}] if answers else []
+    return [{"role": "user", "content": [_block(one) for one in answers]}]
 
 
 def _block(answer: Answer) -> Json:
-    value = answer.value
-    content = value if isinstance(value, list) else [{"text": value} if isinstance(value, str) else {"json": value}]
-    block = {"toolUseId": answer.call_id, "content": content}
+    block = {"toolUseId": answer.call_id, "content": _content(answer.value)}
     return {"toolResult": {**block, "status": "error"} if answer.is_error else block}
 
 
-def said(response: Json) -> list[Json]:
+def _content(value: Json) -> list[Json]:
+    """A list of blocks: the wire's own, or one. JSON must be an object there, and a text must not be blank."""
+    blocks = items(value)
+    if blocks and all(
+        isinstance(one, Mapping) and len(one) == 1 and not {*one}.isdisjoint(_IN_RESULTS) for one in blocks
+    ):
+        return list(blocks)
+    if isinstance(value, dict):
+        return [{"json": value}]
+    said = {"text": as_text(value)}
+    return [{"json": {"output": value}} if is_blank(said) else said]
+
+
+def id_at(path: Path) -> Path:
+    """In the call."""
+    return (*path[:-1], "toolUseId")
+
+
+def reply(response: Json) -> list[Json]:
     """The message that the response holds."""
-    message = member(member(response, "output"), "message")
-    if message is None and text(response, "role") == "assistant":
-        message = response
-    return [] if message is None else [message]
+    found = member(member(response, "output"), "message")
+    if found is None and text(response, "role") == "assistant":
+        found = response
+    return [] if found is None else message(items(member(found, "content")))
+
+
+def message(content: Sequence[Json]) -> list[Json]:
+    """The message with these blocks, if there are any. Blank texts are left out: they are refused."""
+    kept = [block for block in content if not is_blank(block)]
+    return [{"role": "assistant", "content": kept}] if kept else []

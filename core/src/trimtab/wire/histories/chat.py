@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.shape import Answer
 from trimtab.wire.histories.spelling import as_text
-from trimtab.wire.histories.types import Role
-from trimtab.wire.nodes import items, member, text
+from trimtab.wire.histories.types import Answer, Role
+from trimtab.wire.nodes import has, is_object, items, member, text
+from trimtab.wire.types import is_synthetic
 
-__all__ = ["results", "role", "said", "user_text"]
+__all__ = ["bring", "fit_message", "id_at", "reply", "role", "user_text"]
+
+# What only responses have: https://platform.openai.com/docs/api-reference/chat/create lists what a message may have,
+# and the stricter servers that speak this protocol refuse the rest.
+_OF_RESPONSES: Final = ("annotations",)
 
 
 def role(native: Json) -> Role:
@@ -26,15 +32,56 @@ def user_text(said: str) -> Json:
     return {"role": "user", "content": said}
 
 
-def results(answers: Sequence[Answer]) -> list[Json]:
+def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
     """A message for each result. The wire has no place that says that one failed: its text has to."""
-    return [{"role": "tool", "tool_call_id": one.call_id, "content": as_text(one.value)} for one in answers]
+    older = {text(member(one, "function_call"), "name") for one in said}
+    return [
+        {"role": "function", "name": one.name, "content": as_text(one.value)}
+        if one.name in older and is_synthetic(one.call_id)
+        else {"role": "tool", "tool_call_id": one.call_id, "content": _content(one.value)}
+        for one in answers
+    ]
 
 
-def said(response: Json) -> list[Json]:
+def _content(value: Json) -> Json:
+    """Text, or a list of text blocks, which is all that a result may hold."""
+    blocks = items(value)
+    if blocks and all(text(one, "type") == "text" and has(one, "text") for one in blocks):
+        return value
+    return as_text(value)
+
+
+def id_at(path: Path) -> Path | None:
+    """Beside the function. The older `function_call` has no id."""
+    return (*path[:-2], "id") if "tool_calls" in path else None
+
+
+def reply(response: Json) -> list[Json]:
     """The message of the first choice."""
     if text(response, "role") == "assistant":
-        return [response]
+        return [fit_message(response)]
     choices = items(member(response, "choices"))
     message = member(choices[0], "message") if choices else None
-    return [] if message is None else [message]
+    return [fit_message(message)] if is_object(message) and _says(message) else []
+
+
+def fit_message(message: Json) -> Json:
+    """A message without what only responses have; spoken words by their id. An SDK's object stays as it is."""
+    if not isinstance(message, Mapping):
+        return message
+    left = {key: value for key, value in message.items() if _goes_back(key, value)}
+    audio = message.get("audio")
+    if isinstance(audio, Mapping) and "id" in audio:
+        left["audio"] = {"id": audio["id"]}
+    return {"role": "assistant", **left}
+
+
+def _goes_back(key: str, value: Json) -> bool:
+    """Members that are not there are null; an empty list of calls is refused."""
+    if key == "content":
+        return True
+    return value is not None and key not in _OF_RESPONSES and not (key == "tool_calls" and not value)
+
+
+def _says(message: Json) -> bool:
+    return any(member(message, name) for name in ("content", "tool_calls", "function_call", "refusal", "audio"))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.shape import Answer
-from trimtab.wire.histories.types import Role
+from trimtab.wire.histories.types import Answer, Role
 from trimtab.wire.nodes import has, items, member, text
 
-__all__ = ["results", "role", "said", "user_text"]
+__all__ = ["bring", "id_at", "reply", "role", "user_text"]
 
 _ROLES: Final[dict[str, Role]] = {
+    "AIMessageChunk": "assistant",
     "ai": "assistant",
     "assistant": "assistant",
     "model": "assistant",
@@ -21,8 +22,8 @@ _ROLES: Final[dict[str, Role]] = {
     "system": "system",
     "function": "tool",
     "tool": "tool",
-    "tool_result": "tool",
     "toolResult": "tool",
+    "tool_result": "tool",
 }
 
 
@@ -42,7 +43,7 @@ def user_text(said: str) -> Json:
     return {"role": "user", "content": said}
 
 
-def results(answers: Sequence[Answer]) -> list[Json]:
+def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
     """A message for each result, which says whether it failed."""
     return [
         {"role": "tool", "tool_call_id": one.call_id, "name": one.name, "content": one.value, "is_error": one.is_error}
@@ -50,7 +51,12 @@ def results(answers: Sequence[Answer]) -> list[Json]:
     ]
 
 
-def said(response: Json) -> list[Json]:
+def id_at(path: Path) -> Path:
+    """Beside the arguments, or beside the function that has them."""
+    return (*path[:-2], "id") if path[-2:-1] == ("function",) else (*path[:-1], "id")
+
+
+def reply(response: Json) -> list[Json]:
     """The messages that the host gives, or the one message."""
     if isinstance(response, list | tuple):
         return list(response)

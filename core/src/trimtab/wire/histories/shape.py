@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
 from attrs import field, frozen
 
+from trimtab.errors import CallerError, TrimtabError
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.types import Message, Part, Role
-from trimtab.wire.nodes import blocks, changed, has, is_object, items, member, text
+from trimtab.wire.histories.fitting import fitted
+from trimtab.wire.histories.joining import joined
+from trimtab.wire.histories.parts import CACHE_POINT, parts_of
+from trimtab.wire.histories.types import Answer, Message, Part, Role
+from trimtab.wire.nodes import changed, has, is_object, items, member
 from trimtab.wire.sites import CallSite, Site, pair
+from trimtab.wire.types import RawCall, named
 
 __all__ = ["Answer", "Shape", "Tie"]
 
-_THINKING: Final = ("thinking", "redacted_thinking", "reasoning", "redacted-reasoning")
-_ASIDES: Final = ("step-start",)
-_CONTENT: Final = ("content", "parts")
-_QUIET: Final = ("thinking", "aside")
+_QUIET = ("thinking", "aside")
 
 
-@frozen(kw_only=True)
-class Answer:
-    """What a tool returned to a call of the conversation's last assistant message, ready to be said in any protocol."""
+def _same(natives: Sequence[Json]) -> list[Json]:
+    return list(natives)
 
-    call_id: str
-    name: str
-    value: Json = field(repr=False)
-    is_error: bool = False
+
+def _as_left(before: Json, left: Json) -> Json:
+    return left
 
 
 @frozen(kw_only=True)
@@ -49,27 +48,40 @@ class Shape:
     Attributes:
         place: where a request has its list of messages, and the list; a bare list is a request too.
         sites: the protocol's calls and results in a request, in document order.
+        calls: the calls of a whole response, in order; ids may be "".
         role: whose a native message is.
         user_text: a native message of the user with this text.
-        results: the native messages that bring what tools returned, after the message with their calls.
-        said: the native messages that a whole response adds to the history.
-        alternates: whether the provider refuses two messages of one role in a row.
-        joins: the member whose lists are put together when two such messages are made one.
+        bring: native messages with these results, given the native messages with their calls.
+        reply: the native messages that a whole response adds, before they are made fit to be sent again.
+        id_at: where the id of a call belongs, by the path of its arguments; None: the wire does without.
+        fill: the native messages with results put where their calls are; None: this wire brings them in new messages.
+        settle: what a list of messages loses so that the provider takes it.
+        mend: a native message that lost blocks (before, after), as the provider takes it.
+        alternates: roles of which the provider takes only one message in a row.
+        joins: the member that is put together when two such messages are made one.
     """
 
     place: Callable[[Json], tuple[Path, Sequence[Json]]] = field(repr=False)
     sites: Callable[[Json], Iterator[Site]] = field(repr=False)
+    calls: Callable[[Json], Iterable[RawCall]] = field(repr=False)
     role: Callable[[Json], Role] = field(repr=False)
     user_text: Callable[[str], Json] = field(repr=False)
-    results: Callable[[Sequence[Answer]], list[Json]] = field(repr=False)
-    said: Callable[[Json], list[Json]] = field(repr=False)
-    alternates: bool = False
+    bring: Callable[[Sequence[Answer], Sequence[Json]], list[Json]] = field(repr=False)
+    reply: Callable[[Json], list[Json]] = field(repr=False)
+    id_at: Callable[[Path], Path | None] = field(repr=False)
+    fill: Callable[[Sequence[Json], Sequence[Answer]], list[Json] | None] = field(default=lambda *_: None, repr=False)
+    settle: Callable[[Sequence[Json]], list[Json]] = field(default=_same, repr=False)
+    mend: Callable[[Json, Json], Json] = field(default=_as_left, repr=False)
+    alternates: tuple[Role, ...] = ()
     joins: str = "content"
 
     def read(self, request: Json, known: Sequence[Message] = ()) -> tuple[Message, ...]:
         """The messages of a request, in order.
 
         `known`: the messages of an earlier reading; one whose native object is still at its place is not read again.
+
+        Raises:
+            CallerError: an object in it cannot be asked for its members.
         """
         natives = self.place(request)[1]
         found = []
@@ -77,8 +89,19 @@ class Shape:
             if index < len(known) and known[index].native is native:
                 found.append(known[index])
             else:
-                found.append(Message(role=self.role(native), native=native, parts=tuple(self._parts(native))))
+                found.append(self._message(native, index))
         return tuple(found)
+
+    def _message(self, native: Json, index: int) -> Message:
+        try:
+            return Message(role=self.role(native), native=native, parts=parts_of(native, self.sites([native])))
+        except TrimtabError:
+            raise
+        except Exception as error:  # an application's own object may do anything when it is asked for a member
+            kind = f"{type(native).__name__} raised {type(error).__name__}"
+            raise CallerError(
+                f"message {index} of the request cannot be read ({kind}); pass plain dicts and lists"
+            ) from error
 
     def write(self, request: Json, natives: Sequence[Json]) -> Json:
         """The request with these messages; the same object where they are the ones that it has."""
@@ -102,25 +125,43 @@ class Shape:
             if one.call is not None
         ]
 
-    def _parts(self, native: Json) -> list[Part]:
-        """What stands in a message: calls and results where the protocol finds them, and all else by its kind."""
-        if isinstance(native, str):
-            return [Part(kind="text", path=(), at=(), text=native)]
-        found = [_part(site, native) for site in self.sites([native]) if not site.hidden]
-        taken = {part.path for part in found}
-        if () not in taken:
-            found += (part for part in _rest(native) if part.path not in taken)
-            if not found:
-                kind = member(native, "type")
-                found = [Part(kind="thinking" if kind in _THINKING else "other", path=(), value=native)]
-        return sorted(found, key=_order)
+    def said(self, response: Json) -> list[Json]:
+        """The native messages that a whole response adds to the history, fit to be sent again.
+
+        Blocks and items stay as they came, SDK objects too; what the provider refuses to take back is left out, a call
+        whose arguments it refuses carries an object, and one without an id has the one that `tool_calls` gives it.
+        """
+        return self.fit(self.reply(response), named(self.calls(response)))
+
+    def fit(self, natives: Sequence[Json], calls: Iterable[RawCall]) -> list[Json]:
+        """New messages of the assistant, fit to be sent again. `calls`: theirs, each with an id."""
+        return fitted(natives, calls, self.sites, self.id_at)
+
+    def results(self, answers: Sequence[Answer], said: Sequence[Json] = ()) -> list[Json]:
+        """The native messages that bring what tools returned, to follow those with their calls.
+
+        With `said` (the messages with the calls) results are in the order of the calls, and each is of the kind that
+        its call asks for; without it they are as for plain function tools, in the order in which they are given.
+        """
+        if not answers:
+            return []
+        if said:
+            order = {site.call_id: at for at, site in enumerate(self.sites(list(said))) if isinstance(site, CallSite)}
+            answers = sorted(answers, key=lambda one: order.get(one.call_id, len(order)))
+        return self.bring(answers, said)
+
+    def answered(self, said: Sequence[Json], answers: Sequence[Answer]) -> list[Json]:
+        """Messages with calls, and what their tools returned: put into them or after them, as the protocol has it."""
+        filled = self.fill(said, answers)
+        return [*said, *self.results(answers, said)] if filled is None else filled
 
     def without(self, message: Message, paths: Iterable[Path]) -> Json:
         """The native message without these blocks (`Part.path`); None: nothing that can stand alone is left.
 
-        Thinking whose call is gone goes with it, whole: a provider takes it back unchanged or not at all.
+        Thinking whose call is gone goes with it, whole: a provider takes it back unchanged or not at all. A call of a
+        tool that the provider runs goes with its result, and the reverse.
         """
-        gone = set(paths)
+        gone = _with_partners(message, set(paths))
         left = [part for part in message.parts if part.path not in gone]
         if () in gone or not any(_speaks(part) for part in left):
             return None
@@ -132,9 +173,9 @@ class Shape:
             else:
                 native = _less(native, str(path[-1]))
         for where, places in lists.items():
-            kept = [one for place, one in enumerate(items(_at(native, where))) if place not in places]
+            kept = _kept(items(_at(native, where)), places)
             native = changed(native, {where: kept}) if kept else _less(native, str(where[-1]))
-        return native
+        return self.mend(message.native, native) if gone else native
 
     def with_line(self, message: Message, native: Json, line: str, *, results: bool) -> Json:
         """The native message with a line below its last text, or with `results` below that of its last result.
@@ -150,81 +191,29 @@ class Shape:
         return changed(native, {where: f"{below}\n{line}"}) if where else f"{below}\n{line}"
 
     def joined(self, natives: Sequence[Json]) -> list[Json]:
-        """The messages with those of one role in a row made one, where the provider wants them so."""
-        if not self.alternates:
-            return list(natives)
-        found: list[Json] = []
-        for native in natives:
-            if found and self.role(found[-1]) == self.role(native):
-                both = [*items(member(found[-1], self.joins)), *items(member(native, self.joins))]
-                found[-1] = changed(found[-1], {(self.joins,): both})
-            else:
-                found.append(native)
-        return found
+        """The messages as the provider takes them in a row.
+
+        Those of one role are made one where it refuses several, with results of tools first; reasoning that nothing
+        follows is left out where it refuses that.
+        """
+        return joined(self.settle(natives), self.alternates, self.joins, self.role, self.user_text)
 
 
-def _part(site: Site, native: Json) -> Part:
-    """A call or result of the protocol's, as a part. The path of a site begins with the message's place, here 0."""
-    at = site.path[1:]
-    if isinstance(site, CallSite):
-        return Part(
-            kind="call",
-            path=_block_of(at, whole=1 if has(native, "role") else len(at)),
-            at=at,
-            value=site.raw,
-            call_id=site.call_id,
-            name=site.name,
-            complete=site.complete,
-            answered=site.answered,
-        )
-    return Part(
-        kind="result",
-        path=_block_of(at, whole=len(at)),
-        at=at,
-        value=site.value,
-        call_id=site.call_id,
-        name=site.name,
-        is_error=site.is_error,
-    )
+def _with_partners(message: Message, gone: set[Path]) -> set[Path]:
+    """Also the blocks that belong to these: what the provider's own tool was asked, and what it answered."""
+    others = {part.call_id for part in message.parts if part.kind == "other" and part.call_id}
+    if not others:
+        return gone
+    tied = {part.call_id for part in message.parts if part.path in gone and part.call_id in others}
+    return gone | {part.path for part in message.parts if part.call_id in tied}
 
 
-def _block_of(at: Path, *, whole: int) -> Path:
-    """The block that a path leads into: up to the first index; of at most `whole` names it is the message itself."""
-    for length, step in enumerate(at):
-        if isinstance(step, int):
-            return at[: length + 1] if length == 1 else ()
-    return () if len(at) <= whole else at[:1]
-
-
-def _rest(native: Json) -> Iterator[Part]:
-    """Texts, thinking and other blocks of a message's content."""
-    for name in _CONTENT:
-        content = member(native, name)
-        if isinstance(content, str):
-            yield Part(kind="text", path=(name,), at=(name,), text=content)
-        for place, block in blocks(native, name):
-            yield _block(block, (name, place))
-
-
-def _block(block: Json, path: Path) -> Part:
-    if isinstance(block, str):
-        return Part(kind="text", path=path, at=path, text=block)
-    kind = text(block, "type")
-    if kind in _THINKING or member(block, "thought") is True or has(block, "reasoningContent"):
-        return Part(kind="thinking", path=path, value=block)
-    if kind in _ASIDES or has(block, "cachePoint"):
-        return Part(kind="aside", path=path, value=block)
-    said = member(block, "text")
-    if isinstance(said, str):
-        return Part(kind="text", path=path, at=(*path, "text"), text=said)
-    return Part(kind="other", path=path, value=block)
-
-
-def _order(part: Part) -> tuple[int, int]:
-    """Content in its order, then calls that stand beside it."""
-    if len(part.path) == 2 and isinstance(part.path[1], int):
-        return (0 if part.path[0] in _CONTENT else 1, part.path[1])
-    return (0 if part.kind == "text" or not part.path else 1, 0)
+def _kept(there: Sequence[Json], places: set[int]) -> list[Json]:
+    """The blocks that stay. A cache point that would then be the first marks nothing, and is refused there."""
+    kept = [one for place, one in enumerate(there) if place not in places]
+    while 0 in places and kept and has(kept[0], CACHE_POINT):
+        kept.pop(0)
+    return kept
 
 
 def _speaks(part: Part) -> bool:
@@ -238,8 +227,8 @@ def _at(node: Json, path: Path) -> Json:
 
 
 def _less(native: Json, name: str) -> Json:
-    """A message without one member; of an SDK's object, with None there."""
-    if isinstance(native, Mapping):
+    """A message without one member. Of an SDK's object, and where calls stand beside the content, with None there."""
+    if isinstance(native, Mapping) and name != "content":
         return {key: value for key, value in native.items() if key != name}
     return changed(native, {(name,): None})
 

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["Message", "Part", "PartKind", "Role", "has_text", "is_prompt"]
+__all__ = ["Answer", "Message", "Part", "PartKind", "Role", "has_text", "is_prompt"]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -23,12 +23,15 @@ class Part:
     """One part of a message.
 
     Attributes:
-        kind: `aside` is what means nothing alone (a cache point, the start of a step), `other` media and the rest.
+        kind: `aside` is what means nothing alone (a cache point, the start of a step), `other` media, what the provider
+            does with tools of its own, and the rest.
         path: leads from the message to the block that the part is; `()`: the whole message is this part.
         at: leads from the message to the text, the arguments or the value.
         text: of a text part.
-        value: the arguments of a call as the wire has them, the value of a result, the block of any other part.
-        call_id, name: of a call or result; "" where the wire says nothing.
+        value: the arguments of a call as the wire has them, the value of a result, the block of any other part; of
+            thinking that stands beside the content what that member holds.
+        call_id, name: of a call or result; "" where the wire says nothing. Two `other` parts of one message with one id
+            are what a tool of the provider's own was asked and answered.
         is_error: of a result.
         complete: of a call: False: it was cut off.
         answered: of a call: it needs no result of its own.
@@ -44,6 +47,16 @@ class Part:
     is_error: bool = False
     complete: bool = True
     answered: bool = False
+
+
+@frozen(kw_only=True)
+class Answer:
+    """What a tool returned to a call of the conversation's last assistant message, ready to be said in any protocol."""
+
+    call_id: str
+    name: str
+    value: Json = field(repr=False)
+    is_error: bool = False
 
 
 @frozen(kw_only=True)

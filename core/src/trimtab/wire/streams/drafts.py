@@ -10,11 +10,10 @@ from attrs import evolve
 
 from trimtab._json import decode
 from trimtab.types import Json
-from trimtab.wire.protocol import named
 from trimtab.wire.streams.scan import BracketScanner
 from trimtab.wire.streams.source import Source
 from trimtab.wire.triggers import TRIGGERS, spoken
-from trimtab.wire.types import RawArgs, RawCall
+from trimtab.wire.types import RawArgs, RawCall, named
 
 __all__ = ["Draft", "StreamReader", "finish", "is_container", "join", "member", "number", "objects", "say", "string"]
 
