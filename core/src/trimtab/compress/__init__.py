@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from trimtab.compress.apply import Fold
 from trimtab.compress.checking import Finding, check_tool_definitions
+from trimtab.compress.config import CompressConfig
 from trimtab.compress.explain import explain
+from trimtab.compress.outcome import Outcome
 from trimtab.compress.parse import parse_compress_args
+from trimtab.compress.ranges import Refusal
+from trimtab.compress.rebuild import rebuild_state
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
+from trimtab.compress.session import CompressSession, Turn
+from trimtab.compress.state import Block, CompressState
+from trimtab.compress.status import Status
+from trimtab.compress.stored import dump_state, load_state
 from trimtab.compress.tools import compress_tools
+from trimtab.wire.histories import Answer
 
 __all__ = [
+    "Answer",
+    "Block",
+    "CompressConfig",
     "CompressRange",
+    "CompressSession",
+    "CompressState",
     "Diagnostics",
     "Finding",
+    "Fold",
+    "Outcome",
     "Parsed",
+    "Refusal",
+    "Status",
+    "Turn",
     "check_tool_definitions",
     "compress_tools",
+    "dump_state",
     "explain",
+    "load_state",
     "parse_compress_args",
+    "rebuild_state",
 ]

@@ -20,6 +20,7 @@ from trimtab.compress.state import Block, CompressState, Mark
 from trimtab.errors import CompressFailed, UnsupportedOutput
 from trimtab.lenient import loads
 from trimtab.types import Json
+from trimtab.wire.arguments import INVALID, as_object
 
 __all__ = ["Asked", "How", "Outcome", "answer_compress", "answer_decompress", "should_stop"]
 
@@ -155,9 +156,12 @@ def _digest(parsed: Parsed, raw: Json) -> str:
         ranges = [[one.start_ref, one.end_ref, one.summary, one.topic] for one in parsed.ranges]
         return _sha(canonical(ranges))
     if isinstance(raw, bytes | bytearray | memoryview):
-        return _sha(bytes(raw).decode("utf-8", "replace").strip(" \t\r\n"))
+        raw = bytes(raw).decode("utf-8", "replace")
+    raw = as_object(raw)
+    if len(raw) == 1 and isinstance(raw.get(INVALID), str):
+        return _sha(raw[INVALID].strip(" \t\r\n"))
     try:
-        return _sha(raw.strip(" \t\r\n") if isinstance(raw, str) else canonical(raw))
+        return _sha(canonical(raw))
     except UnsupportedOutput:
         return _sha(type(raw).__name__)
 

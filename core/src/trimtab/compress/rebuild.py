@@ -6,9 +6,9 @@ are now, one that was refused is refused. Only a call without an answer of ours 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
@@ -22,8 +22,9 @@ from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire import WireProtocol, detect, protocols
 from trimtab.wire.histories import Shape
+from trimtab.wire.triggers import spoken
 
-__all__ = ["own_calls", "rebuild_state", "replay", "shape_of"]
+__all__ = ["Own", "own_calls", "rebuild_state", "replay", "shape_of"]
 
 
 def rebuild_state(
@@ -66,17 +67,26 @@ def shape_of(protocol: str | WireProtocol | None, request: Json) -> Shape:
     return shape
 
 
-def own_calls(
-    state: CompressState, now: Conversation, config: CompressConfig, rows: range
-) -> Iterator[tuple[Asked, str]]:
-    """The calls of our tools in these rows, in order, each with the name of its tool."""
+@frozen(kw_only=True)
+class Own:
+    """A call of one of our tools: where it stands, the tool's name, `Part.at`; `spoken`: in tags in a text."""
+
+    asked: Asked
+    tool: str
+    at: Path
+    spoken: bool = False
+
+
+def own_calls(state: CompressState, now: Conversation, config: CompressConfig, rows: Iterable[int]) -> Iterator[Own]:
+    """The calls of our tools in these rows, in order: those that the wire has, then those spoken in a text."""
+    tools = {config.compress, config.decompress, config.search} - {""}
     for row in rows:
-        place = -1
-        for part in now.rows[row].parts:
-            if part.kind != "call":
-                continue
-            place += 1
-            if part.name and part.name in (config.compress, config.decompress, config.search):
+        message = now.rows[row]
+        if message.role != "assistant":
+            continue
+        calls = message.of("call")
+        for place, part in enumerate(calls):
+            if part.name in tools:
                 asked = Asked(
                     row=row,
                     message=state.seen[row].number,
@@ -85,7 +95,18 @@ def own_calls(
                     raw_args=part.value,
                     complete=part.complete,
                 )
-                yield asked, part.name
+                yield Own(asked=asked, tool=part.name, at=part.at)
+        said = [call for part in message.of("text") for call in spoken(part.text)] if config.compress else []
+        for place, call in enumerate(said, len(calls)):
+            asked = Asked(
+                row=row,
+                message=state.seen[row].number,
+                place=place,
+                call_id=None,
+                raw_args=call.raw_args,
+                complete=call.complete,
+            )
+            yield Own(asked=asked, tool=config.compress, at=(), spoken=True)
 
 
 def replay(state: CompressState, now: Conversation, config: CompressConfig) -> CompressState:
@@ -93,20 +114,19 @@ def replay(state: CompressState, now: Conversation, config: CompressConfig) -> C
     state = observe(state, now, config)
     known = {(mark.message, mark.place) for mark in state.marks}
     todo = [
-        (asked, tool)
-        for asked, tool in own_calls(state, now, config, range(len(now.rows)))
-        if tool != config.search and (asked.message, asked.place) not in known
+        own
+        for own in own_calls(state, now, config, range(len(now.rows)))
+        if own.tool != config.search and (own.asked.message, own.asked.place) not in known
     ]
     if not todo:
         return state
     board = Board(state, now, config)
     answers = _answers(board)
     marks: list[Mark] = list(state.marks)
-    for asked, tool in todo:
-        call = [part for part in now.rows[asked.row].parts if part.kind == "call"][asked.place]
-        how = answers.get((asked.row, call.at), "judge")
-        answer = answer_compress if tool == config.compress else answer_decompress
-        marks.append(answer(board, marks, asked, how).mark)
+    for own in todo:
+        how = "judge" if own.spoken else answers.get((own.asked.row, own.at), "judge")
+        answer = answer_compress if own.tool == config.compress else answer_decompress
+        marks.append(answer(board, marks, own.asked, how).mark)
     return evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
 
 

@@ -5,6 +5,7 @@ Every function takes a state and gives a state; the one given is never changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -17,6 +18,11 @@ Spans: TypeAlias = tuple[tuple[int, int], ...]
 Band: TypeAlias = Literal["growth", "pressure", "emergency"]
 
 REF_DIGITS: Final = 5
+
+
+def _spans(runs: Iterable[Iterable[int]]) -> Spans:
+    """Runs as they come from JSON, too."""
+    return tuple([(first, last) for first, last in runs])
 
 
 @frozen(kw_only=True)
@@ -64,8 +70,8 @@ class Block:
     topic: str | None
     call_id: str | None
     made_by: int
-    spans: Spans
-    blocks: tuple[int, ...]
+    spans: Spans = field(converter=_spans)
+    blocks: tuple[int, ...] = field(converter=tuple)
     chars: int
     tokens: int
     active: bool = True
@@ -95,7 +101,7 @@ class Mark:
     tool: Literal["compress", "decompress"]
     ok: bool
     digest: str
-    blocks: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = field(default=(), converter=tuple)
     whole: bool = False
 
 

@@ -32,11 +32,12 @@ def _as_left(before: Json, left: Json) -> Json:
 
 @frozen(kw_only=True)
 class Tie:
-    """A call and its result: in which messages (from 0) they are, `Part.at` of the call, and what was returned."""
+    """A call and its result: in which messages (from 0) they are, `Part.at` of both, and what was returned."""
 
     call_row: int
     call_at: Path
     result_row: int
+    result_at: Path
     value: Json = field(repr=False)
     is_error: bool
 
@@ -118,6 +119,7 @@ class Shape:
                 call_row=int(one.call.path[0]),
                 call_at=one.call.path[1:],
                 result_row=int(one.result.path[0]),
+                result_at=one.result.path[1:],
                 value=one.result.value,
                 is_error=one.result.is_error,
             )

@@ -1,0 +1,288 @@
+"""`CompressSession`: a conversation whose model shortens its own history, for an application's loop.
+
+::
+
+    session = CompressSession("anthropic", config=CompressConfig(window=200_000))
+    session.say("Port the parser.")
+    while True:
+        response = client.messages.create(**session.request({"model": ..., "tools": [*mine, *session.tools()]}))
+        turn = session.receive(response)
+        if turn.should_stop or not turn.waits:
+            break
+        session.answer([Answer(call_id=call.call_id, name=call.name, value=run(call)) for call in turn.calls])
+
+The application stores `session.messages` (the whole history, nothing folded) and `dump_state(session.state)`; both
+given to a new session, it goes on as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve, field, frozen
+
+from trimtab.compress.board import Board
+from trimtab.compress.config import CompressConfig
+from trimtab.compress.conversation import Conversation
+from trimtab.compress.nudge import due
+from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
+from trimtab.compress.rebuild import Own, own_calls, replay, shape_of
+from trimtab.compress.refs import observe
+from trimtab.compress.search import answer_search
+from trimtab.compress.shown import shown, shown_tokens
+from trimtab.compress.state import CompressState
+from trimtab.compress.status import Status, status_of
+from trimtab.compress.tools import compress_tools
+from trimtab.errors import CallerError
+from trimtab.types import Json
+from trimtab.wire import RawCall, Stream, WireProtocol, protocols
+from trimtab.wire.histories import Answer
+from trimtab.wire.triggers import TRIGGERS
+from trimtab.wire.types import SpeakingStream
+
+__all__ = ["CompressSession", "Turn"]
+
+
+@frozen(kw_only=True)
+class Turn:
+    """What a response brought.
+
+    Attributes:
+        calls: those that the application has to answer (`session.answer`), in order.
+        outcomes: what became of the compress and decompress calls; they are answered already.
+        searches: calls of the search tool; answered too.
+        waits: whether the conversation is to go on: there were calls.
+        should_stop: whether the loop ought to end, since the model repeats a failing call.
+    """
+
+    calls: tuple[RawCall, ...]
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    searches: int
+    waits: bool
+    should_stop: bool
+
+
+class CompressSession:
+    """One conversation. Not thread-safe: a conversation has one turn at a time."""
+
+    def __init__(
+        self,
+        protocol: str | WireProtocol,
+        *,
+        config: CompressConfig | None = None,
+        messages: Sequence[Json] = (),
+        state: CompressState | None = None,
+    ) -> None:
+        """Begin a conversation, or go on with one.
+
+        Args:
+            protocol: its name, or the protocol itself.
+            config: None: the defaults, with no reminders.
+            messages: the history so far, whole.
+            state: what `session.state` was; None: it is rebuilt from the messages.
+
+        Raises:
+            CallerError: an unknown protocol, or one that has no conversations.
+        """
+        self._shape = shape_of(protocol, None)
+        self.protocol = protocols[protocol] if isinstance(protocol, str) else protocol
+        self.config = config or CompressConfig()
+        self._messages: list[Json] = self._sendable(messages)
+        self._asked: list[RawCall] = []
+        self._answered: dict[int, Answer] = {}
+        self._said: list[str] = []
+        self._now = Conversation.read(self._shape, self._messages)
+        self.state = replay(state or CompressState(), self._now, self.config)
+        self._sent: tuple[Conversation, CompressState, list[Json]] | None = None
+
+    @property
+    def messages(self) -> list[Json]:
+        """The whole history in the protocol's own shape, to be stored; nothing of it is folded."""
+        return list(self._messages)
+
+    def say(self, text: str) -> None:
+        """The user says something."""
+        self.add([self._shape.user_text(text)])
+
+    def add(self, natives: Iterable[Json]) -> None:
+        """More messages, in the protocol's own shape.
+
+        Raises:
+            CallerError: calls of the last response wait for their answers.
+        """
+        self._refuse_waiting()
+        self._messages += natives
+        self._look()
+
+    def sync(self, messages: Sequence[Json]) -> None:
+        """The history as the application has it now, whole: for applications that keep it themselves, or change it.
+
+        Calls of our tools in it that were not answered through the session are replayed.
+        """
+        self._messages = self._sendable(messages)
+        self._asked, self._answered, self._said = [], {}, []
+        self._look()
+        self.state = replay(self.state, self._now, self.config)
+
+    def tools(self) -> list[Json]:
+        """The definitions of our tools in the protocol's schema. Raises CallerError: one without tool definitions."""
+        config = self.config
+        return compress_tools(
+            self.protocol.name, compress=config.compress, decompress=config.decompress, search=config.search
+        )
+
+    def request(self, request: Json = None, *, tokens: int | None = None) -> Json:
+        """The next request: the given one with the history as it is to be shown.
+
+        Args:
+            request: what else the request says (model, tools, system); None: only the list of messages is wanted.
+            tokens: that the last request took, as the provider counted; None: they are estimated.
+
+        Raises:
+            CallerError: calls wait for their answers.
+        """
+        self._refuse_waiting()
+        board = Board(self.state, self._now, self.config)
+        if self.config.window is not None:
+            nudge = due(board, self.state, shown_tokens(board) if tokens is None else tokens)
+            if nudge is not None:
+                self.state = evolve(self.state, nudges=(*self.state.nudges, nudge))
+        messages = self._shown(board)
+        return messages if request is None else self._shape.write(request, messages)
+
+    def receive(self, response: Json) -> Turn:
+        """The model's answer, whole: it joins the history, and its calls of our tools are answered.
+
+        Raises:
+            CallerError: calls wait for their answers.
+        """
+        return self._receive(self._shape.said(response), self.protocol.tool_calls(response))
+
+    def receive_stream(self, reader: Stream) -> Turn:
+        """As `receive`, from a stream reader (`session.protocol.stream()`) that was fed all there was.
+
+        Raises:
+            CallerError: calls wait for their answers; the reader does not keep messages.
+        """
+        calls = reader.close()
+        if not isinstance(reader, SpeakingStream):
+            raise CallerError(f"{type(reader).__name__} does not keep the message: pass it whole to `receive`")
+        return self._receive(reader.said(), calls)
+
+    def answer(self, answers: Iterable[Answer]) -> None:
+        """What the application's tools returned to the calls of the last response.
+
+        Raises:
+            CallerError: an answer to no such call, or none to one of them.
+        """
+        waiting = self._waiting()
+        given = list(answers)
+        wanted = [call.call_id for call in waiting.values()]
+        if sorted(one.call_id for one in given) != sorted(wanted):
+            got = ", ".join(repr(one.call_id)[:80] for one in given) or "none"
+            raise CallerError(f"answers to {', '.join(map(repr, wanted)) or 'no calls'} are wanted, not to {got}")
+        for place, call in waiting.items():
+            found = next(one for one in given if one.call_id == call.call_id)
+            given.remove(found)
+            self._answered[place] = found
+        self._settle()
+
+    @property
+    def status(self) -> Status:
+        """What is folded, saved and pending."""
+        return status_of(Board(self.state, self._now, self.config), self.state)
+
+    def _receive(self, natives: Sequence[Json], calls: Sequence[RawCall]) -> Turn:
+        self._refuse_waiting()
+        begin = len(self._now.rows)
+        self._messages += self._sendable(natives)
+        self._look()
+        names = {self.config.compress, self.config.decompress, self.config.search, *TRIGGERS.values()} - {""}
+        self._asked = [call for call in calls if not call.by_provider]
+        outcomes, searches = self._answer_own(range(begin, len(self._now.rows)))
+        mine = [call for call in self._asked if call.name not in names]
+        turn = Turn(
+            calls=tuple(mine),
+            outcomes=tuple(outcomes),
+            searches=searches,
+            waits=bool(mine or outcomes or searches),
+            should_stop=any(one.should_stop for one in outcomes),
+        )
+        if not mine:
+            self._settle()
+        return turn
+
+    def _answer_own(self, rows: range) -> tuple[list[Outcome], int]:
+        """Answer the calls of our tools in the newest rows."""
+        board: Board | None = None
+        marks, outcomes, searches = list(self.state.marks), list[Outcome](), 0
+        for own in own_calls(self.state, self._now, self.config, rows):
+            board = board or Board(self.state, self._now, self.config)
+            place = self._place_of(own)
+            asked = own.asked
+            if place is not None:  # what the wire carried: the message has an object in the place of malformed text
+                call = self._asked[place]
+                asked = evolve(asked, raw_args=call.raw_args, complete=call.complete)
+            if own.tool == self.config.search:
+                text, failed, searches = answer_search(board, asked.raw_args), False, searches + 1
+            else:
+                answer = answer_compress if own.tool == self.config.compress else answer_decompress
+                outcome = answer(board, marks, asked)
+                marks.append(outcome.mark)
+                outcomes.append(outcome)
+                text, failed = outcome.text, not outcome.ok
+            if place is None:
+                self._said.append(text)
+            else:
+                given = Answer(call_id=asked.call_id or "", name=own.tool, value=text, is_error=failed)
+                self._answered[place] = given
+        if board is not None:
+            self.state = evolve(self.state, blocks=board.blocks_now(), marks=tuple(marks))
+        return outcomes, searches
+
+    def _place_of(self, own: Own) -> int | None:
+        """Which of the response's calls an own call is; None: one that was spoken in a text, which has no result."""
+        if own.spoken:
+            return None
+        for place, call in enumerate(self._asked):
+            same = own.asked.call_id is None or call.call_id == own.asked.call_id
+            if place not in self._answered and call.name == own.tool and same:
+                return place
+        return None
+
+    def _waiting(self) -> dict[int, RawCall]:
+        """Calls of the last response without an answer, by their place."""
+        tools = set(TRIGGERS.values()) | {self.config.compress}
+        return {
+            place: call
+            for place, call in enumerate(self._asked)
+            if place not in self._answered and not (call.name in tools and self._said)
+        }
+
+    def _settle(self) -> None:
+        """All calls are answered: the answers join the history, in the order of the calls."""
+        answers = [answer for _, answer in sorted(self._answered.items())]
+        said = self._said
+        self._asked, self._answered, self._said = [], {}, []
+        self._messages += [*self._shape.results(answers), *map(self._shape.user_text, said)]
+        self._look()
+
+    def _refuse_waiting(self) -> None:
+        if waiting := self._waiting():
+            ids = ", ".join(repr(call.call_id)[:80] for call in waiting.values())
+            raise CallerError(f"the calls {ids} wait for their answers: pass them to `answer` first")
+
+    def _sendable(self, natives: Sequence[Json]) -> list[Json]:
+        """The messages with an object in the place of call arguments that no provider would take again."""
+        return list(self.protocol.with_calls(list(natives), {}))
+
+    def _look(self) -> None:
+        """Read what the history is now."""
+        self._now = Conversation.read(self._shape, self._messages, self._now)
+        self.state = observe(self.state, self._now, self.config)
+
+    def _shown(self, board: Board) -> list[Json]:
+        """The messages to send; the same list where nothing has changed since."""
+        if self._sent is None or self._sent[0] is not self._now or self._sent[1] is not self.state:
+            self._sent = (self._now, self.state, shown(self.state, self._now, self.config, board))
+        return list(self._sent[2])
