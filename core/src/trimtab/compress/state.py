@@ -25,6 +25,10 @@ def _spans(runs: Iterable[Iterable[int]]) -> Spans:
     return tuple([(first, last) for first, last in runs])
 
 
+def _numbers(numbers: Iterable[int]) -> tuple[int, ...]:
+    return tuple(numbers)
+
+
 @frozen(kw_only=True)
 class Seen:
     """A message that has a ref.
@@ -71,7 +75,7 @@ class Block:
     call_id: str | None
     made_by: int
     spans: Spans = field(converter=_spans)
-    blocks: tuple[int, ...] = field(converter=tuple)
+    blocks: tuple[int, ...] = field(converter=_numbers)
     chars: int
     tokens: int
     active: bool = True
@@ -101,7 +105,7 @@ class Mark:
     tool: Literal["compress", "decompress"]
     ok: bool
     digest: str
-    blocks: tuple[int, ...] = field(default=(), converter=tuple)
+    blocks: tuple[int, ...] = field(default=(), converter=_numbers)
     whole: bool = False
 
 
