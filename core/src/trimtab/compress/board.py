@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from attrs import evolve
 
@@ -39,9 +41,13 @@ class Board:
         pairs = [(tie.call_row, tie.result_row) for tie in self.ties]
         self.unit = _units(now.rows, pairs)
         answered = Counter(call for call, _ in pairs)
-        self._unanswered = {
-            at for at, row in enumerate(now.rows) if answered[at] < sum(not part.answered for part in row.of("call"))
-        }
+        self._unanswered = [
+            at
+            for at, row in enumerate(now.rows)
+            if row.role == "assistant" and answered[at] < sum(not part.answered for part in row.of("call"))
+        ]
+        # For each row the last prompt up to there.
+        self._prompts = list(accumulate((at if is_prompt(row) else -1 for at, row in enumerate(now.rows)), max))
         self.unit_sizes = Counter(self.unit)
         self.unit_ends: dict[int, int] = {}
         for at, unit in enumerate(self.unit):
@@ -93,8 +99,11 @@ class Board:
         while at >= 0 and self.rows[at].role == "assistant":
             held.add(self.unit[at])
             at -= 1
-        prompt = next((at for at in range(upto - 1, -1, -1) if is_prompt(self.rows[at])), -1)
-        held.update(self.unit[at] for at in range(max(prompt, 0), upto) if at == prompt or at in self._unanswered)
+        prompt = self._prompts[upto - 1] if upto else -1
+        if prompt >= 0:
+            held.add(self.unit[prompt])
+        first, last = bisect_left(self._unanswered, prompt), bisect_left(self._unanswered, upto)
+        held.update(self.unit[at] for at in self._unanswered[first:last])
         return held
 
     def is_free(self, at: int, upto: int, held: set[int]) -> bool:

@@ -62,6 +62,20 @@ class Turn:
     should_stop: bool
 
 
+@frozen(kw_only=True)
+class _Sent:
+    """The newest request's messages, and what they were made of."""
+
+    now: Conversation
+    state: CompressState
+    tokens: int | None
+    messages: list[Json]
+
+    def is_of(self, now: Conversation, state: CompressState, tokens: int | None) -> bool:
+        """Whether nothing has changed since."""
+        return self.now is now and self.state is state and self.tokens == tokens
+
+
 class CompressSession:
     """One conversation. Not thread-safe: a conversation has one turn at a time."""
 
@@ -93,7 +107,7 @@ class CompressSession:
         self._said: list[str] = []
         self._now = Conversation.read(self._shape, self._messages)
         self.state = replay(state or CompressState(), self._now, self.config)
-        self._sent: tuple[Conversation, CompressState, list[Json]] | None = None
+        self._sent: _Sent | None = None
 
     @property
     def messages(self) -> list[Json]:
@@ -142,13 +156,20 @@ class CompressSession:
             CallerError: calls wait for their answers.
         """
         self._refuse_waiting()
+        sent = self._sent
+        if sent is None or not sent.is_of(self._now, self.state, tokens):
+            sent = self._sent = self._render(tokens)
+        return list(sent.messages) if request is None else self._shape.write(request, sent.messages)
+
+    def _render(self, tokens: int | None) -> _Sent:
+        """What to send now, with a reminder where one is due."""
         board = Board(self.state, self._now, self.config)
         if self.config.window is not None:
             nudge = due(board, self.state, shown_tokens(board) if tokens is None else tokens)
             if nudge is not None:
                 self.state = evolve(self.state, nudges=(*self.state.nudges, nudge))
-        messages = self._shown(board)
-        return messages if request is None else self._shape.write(request, messages)
+        messages = shown(self.state, self._now, self.config, board)
+        return _Sent(now=self._now, state=self.state, tokens=tokens, messages=messages)
 
     def receive(self, response: Json) -> Turn:
         """The model's answer, whole: it joins the history, and its calls of our tools are answered.
@@ -280,9 +301,3 @@ class CompressSession:
         """Read what the history is now."""
         self._now = Conversation.read(self._shape, self._messages, self._now)
         self.state = observe(self.state, self._now, self.config)
-
-    def _shown(self, board: Board) -> list[Json]:
-        """The messages to send; the same list where nothing has changed since."""
-        if self._sent is None or self._sent[0] is not self._now or self._sent[1] is not self.state:
-            self._sent = (self._now, self.state, shown(self.state, self._now, self.config, board))
-        return list(self._sent[2])
