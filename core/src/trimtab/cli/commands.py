@@ -11,6 +11,8 @@ COMMANDS: Final[dict[str, str | dict[str, str]]] = {
     "trim": "trimtab.cli.trimming:trim",
     "calls": "trimtab.cli.calls:calls",
     "parse-args": "trimtab.cli.arguments:parse_args",
+    "status": "trimtab.cli.conversations:status",
+    "rebuild": "trimtab.cli.conversations:rebuild",
     "show": "trimtab.cli.rows:show",
     "render": "trimtab.cli.rows:render",
     "inflate": "trimtab.cli.rows:inflate",
