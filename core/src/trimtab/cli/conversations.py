@@ -133,7 +133,7 @@ def _config(settings: Settings) -> CompressConfig:
         decompress=usual.decompress if settings.decompress_tool is None else settings.decompress_tool,
         keep_recent=usual.keep_recent if settings.keep_recent is None else settings.keep_recent,
         min_chars=usual.min_chars if settings.min_chars is None else settings.min_chars,
-        protected_tools=frozenset(settings.protect),
+        protected_tools=settings.protect,
     )
 
 

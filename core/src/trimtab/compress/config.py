@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from attrs import field, frozen
@@ -14,6 +15,12 @@ from trimtab.types import TokenCounter
 __all__ = ["CompressConfig", "Tags"]
 
 Tags: TypeAlias = Literal["all", "text", "none"]
+
+
+def _names(names: Iterable[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise CallerError(f"protected_tools are several names, not one text {names!r:.80}")
+    return frozenset(names)
 
 
 @frozen(kw_only=True)
@@ -46,7 +53,7 @@ class CompressConfig:
     max_summary: int = 20_000
     keep_recent: int = 4
     keep_first_prompt: bool = False
-    protected_tools: frozenset[str] = field(default=frozenset(), converter=frozenset)
+    protected_tools: frozenset[str] = field(default=(), converter=_names)
     tags: Tags = "all"
     window: int | None = None
     growth: int = 50_000

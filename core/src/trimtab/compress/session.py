@@ -101,6 +101,7 @@ class CompressSession:
         self._shape = shape_of(protocol, None)
         self.protocol = protocols[protocol] if isinstance(protocol, str) else protocol
         self.config = config or CompressConfig()
+        self._given: list[Json] = list(messages)
         self._messages: list[Json] = self._sendable(messages)
         self._asked: list[RawCall] = []
         self._answered: dict[int, Answer] = {}
@@ -125,18 +126,25 @@ class CompressSession:
             CallerError: calls of the last response wait for their answers.
         """
         self._refuse_waiting()
-        self._messages += natives
-        self._look()
+        self._extend(list(natives))
 
     def sync(self, messages: Sequence[Json]) -> None:
         """The history as the application has it now, whole: for applications that keep it themselves, or change it.
 
         Calls of our tools in it that were not answered through the session are replayed.
         """
-        self._messages = self._sendable(messages)
+        same = 0
+        while same < min(len(messages), len(self._given)) and messages[same] is self._given[same]:
+            same += 1
+        if same == len(messages) == len(self._given):
+            return
+        before = self._now
+        self._given = list(messages)
+        self._messages = [*self._messages[:same], *self._sendable(messages[same:])]
         self._asked, self._answered, self._said = [], {}, []
         self._look()
-        self.state = replay(self.state, self._now, self.config)
+        if self._now is not before:
+            self.state = replay(self.state, self._now, self.config)
 
     def tools(self) -> list[Json]:
         """The definitions of our tools in the protocol's schema. Raises CallerError: one without tool definitions."""
@@ -216,8 +224,7 @@ class CompressSession:
     def _receive(self, natives: Sequence[Json], calls: Sequence[RawCall]) -> Turn:
         self._refuse_waiting()
         begin = len(self._now.rows)
-        self._messages += self._sendable(natives)
-        self._look()
+        self._extend(natives)
         names = {self.config.compress, self.config.decompress, self.config.search, *TRIGGERS.values()} - {""}
         self._asked = [call for call in calls if not call.by_provider]
         outcomes, searches = self._answer_own(range(begin, len(self._now.rows)))
@@ -285,13 +292,18 @@ class CompressSession:
         answers = [answer for _, answer in sorted(self._answered.items())]
         said = self._said
         self._asked, self._answered, self._said = [], {}, []
-        self._messages += [*self._shape.results(answers), *map(self._shape.user_text, said)]
-        self._look()
+        self._extend([*self._shape.results(answers), *map(self._shape.user_text, said)])
 
     def _refuse_waiting(self) -> None:
         if waiting := self._waiting():
             ids = ", ".join(repr(call.call_id)[:80] for call in waiting.values())
             raise CallerError(f"the calls {ids} wait for their answers: pass them to `answer` first")
+
+    def _extend(self, natives: Sequence[Json]) -> None:
+        """The history goes on."""
+        self._given += natives
+        self._messages += self._sendable(natives)
+        self._look()
 
     def _sendable(self, natives: Sequence[Json]) -> list[Json]:
         """The messages with an object in the place of call arguments that no provider would take again."""
