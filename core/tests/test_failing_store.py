@@ -424,3 +424,51 @@ def test_one_owners_failure_changes_nothing_of_anothers() -> None:
     store.heal()
     assert sync(host, "x", page(1), owner="a").value == sent.value
     assert sync(host, "x", page(1), owner="b").value == page(1)
+
+
+OUTPUTS = [page(1), {"content": page(2)}, json.dumps([{"content": page(3)}])]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_what_was_sent_trimmed_stays_so_when_a_put_fails(
+    way: Any, error: str, output: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The texts are held already, so nothing has to be stored: the same bytes again, and the failure in the log."""
+    host, store = failing("put", error, nth=2)
+    sent = sync(host, "fetch", output, owner="a")
+    assert sent.changed
+    again = way(host, "fetch", output, owner="a")
+    assert store.failed
+    assert (again.value, again.row, again.error) == (sent.value, sent.row, None)
+    assert "fetch: a put failed, but its texts are held already" in caplog.text
+    assert_whole(way(host, "fetch", output, owner="b"), output)
+    assert host.inflate(again.row, owner="a") == output
+    store.heal()
+    assert way(host, "fetch", output, owner="a").value == sent.value
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_the_store_lost_goes_whole_when_a_put_fails(way: Any) -> None:
+    """A marker whose text is not held any more would lead nowhere."""
+    host, _ = failing("put", "os", nth=2)
+    assert sync(host, "fetch", page(1), owner="a").changed
+    host.release("a")
+    output = page(1)
+    again = way(host, "fetch", output, owner="a")
+    assert_whole(again, output)
+    assert isinstance(again.error, OSError)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_store_that_cannot_say_what_it_holds_leaves_outputs_whole(way: Any) -> None:
+    """When `held` fails after a put did, the output goes whole, with what the put raised beside it."""
+    store = FailingStore(FailingStore(MemoryStore(), "put", 2, ERRORS["os"]), "held", 1, ERRORS["type"])
+    host = _host(store)
+    assert sync(host, "fetch", page(1), owner="a").changed
+    output = page(1)
+    again = way(host, "fetch", output, owner="a")
+    assert_whole(again, output)
+    assert isinstance(again.error, OSError)
+    assert "could not say what it holds: TypeError" in again.error.__notes__[0]

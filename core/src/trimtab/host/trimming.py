@@ -210,15 +210,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = 
     error = prepared.error
     trimming = prepared.trimming
     if trimming.moved and error is None:
-        blobs = trimming.blobs
-
-        def put(store: BlobStore) -> None:
-            store.put(blobs, owner=owner)
-
-        try:
-            yield put
-        except Exception as failure:
-            error = failure
+        error = yield from _put(trimming.blobs, owner, prepared.tool)
     if error is not None:
         trimming = Trimming(skeleton=prepared.output)
         if not isinstance(error, UnsupportedOutput):
@@ -237,6 +229,29 @@ def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = 
         output=prepared.output,
         counter=prepared.counter,
     )
+
+
+def _put(blobs: Mapping[str, str], owner: str, tool: str) -> Steps[Exception | None]:
+    """Store texts; None: they are held. What cannot be put may be there from an earlier request, whose bytes stay."""
+
+    def put(store: BlobStore) -> None:
+        store.put(blobs, owner=owner)
+
+    try:
+        yield put
+        return None
+    except Exception as error:
+        failure = error
+    try:
+        held: set[str] = yield lambda store: store.held(owner, blobs)
+        missing = blobs.keys() - held
+    except Exception as error:
+        failure.add_note(f"then the store could not say what it holds: {type(error).__name__}: {error!s:.200}")
+        return failure
+    if missing:
+        return failure
+    log.warning("%s: a put failed, but its texts are held already: it stays trimmed: %s", tool, failure)
+    return None
 
 
 def _envelope(prepared: _Prepared, trimming: Trimming) -> Envelope | None:
