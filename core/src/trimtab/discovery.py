@@ -23,6 +23,7 @@ from trimtab.errors import BrokenPlugin
 from trimtab.hookspecs import ENTRY_POINT_GROUP, PROJECT
 from trimtab.types import BlobStore, Codec, TokenCounter
 from trimtab.wire import WireProtocol
+from trimtab.wire.guard import METHODS
 
 if TYPE_CHECKING:
     from trimtab.policy import PluginPolicy
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Broken", "Conflict", "NamedCodec", "Plugin", "Registry", "load"]
 
 _BUILTIN = "trimtab"
-_PROTOCOL_METHODS = tuple(name for name in vars(WireProtocol) if not name.startswith("_") and name != "name")
 _HOOKS = tuple(name for name in trimtab.hookspecs.__all__ if name.startswith("trimtab_"))
 
 
@@ -252,7 +252,7 @@ def _checked(hook: str, given: Any) -> Any:
         for one in protocols:
             if not isinstance(getattr(one, "name", None), str):
                 raise BrokenPlugin(f"{hook}: a protocol has a `name`, {one!r:.120} has none")
-            missing = [name for name in _PROTOCOL_METHODS if not callable(getattr(one, name, None))]
+            missing = [name for name in METHODS if not callable(getattr(one, name, None))]
             if missing:
                 raise BrokenPlugin(f"{hook}: protocol {one.name!r} has no {', '.join(missing)}")
         return protocols

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from trimtab.errors import CallerError
 from trimtab.policy import Policy
 from trimtab.types import Json
+from trimtab.wire.guard import protocol_named
 
 __all__ = ["PROTOCOLS", "definition", "paging_properties", "positive", "read_tools"]
 
@@ -90,13 +90,7 @@ def definition(protocol: str, name: str, text: str, parameters: Json) -> Json:
     Raises:
         CallerError: an unknown protocol.
     """
-    return _shape(protocol)(name, text, parameters)
-
-
-def _shape(protocol: str) -> Callable[[str, str, Json], Json]:
-    if protocol not in PROTOCOLS:
-        raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[protocol]
+    return protocol_named(protocol, PROTOCOLS)(name, text, parameters)
 
 
 def read_tools(policy: Policy, protocol: str) -> list[Json]:
@@ -107,7 +101,7 @@ def read_tools(policy: Policy, protocol: str) -> list[Json]:
     Raises:
         CallerError: an unknown protocol.
     """
-    _shape(protocol)
+    protocol_named(protocol, PROTOCOLS)
     tools = []
     if policy.read_tool:
         tools.append(
