@@ -16,6 +16,7 @@ from trimtab._json import decode_or_none
 from trimtab.lenient import repairs as names
 from trimtab.lenient.chars import CONTROLS
 from trimtab.lenient.document import Document
+from trimtab.lenient.repeated import with_repeats
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
@@ -112,18 +113,21 @@ _loose = JSONDecoder(strict=False).decode
 _MAX_LEVELS: Final = 200
 
 
-def read_quickly(text: str, start: int) -> Document | None:
-    """The document that begins at index `start` with a bracket; None: its damage is not of the easy kinds."""
-    return _Mender(text, start).run()
+def read_quickly(text: str, start: int, *, repeats: bool = False) -> Document | None:
+    """The document that begins at index `start` with a bracket; None: its damage (with `repeats` also a key that stands
+    twice) is not of the easy kinds.
+    """
+    return _Mender(text, start, repeats).run()
 
 
 class _Mender:
     """One walk: `pieces` is the patched text up to `copied`."""
 
-    __slots__ = ("copied", "copied_at_mark", "mark", "pieces", "pos", "repairs", "stack", "start", "text")
+    __slots__ = ("copied", "copied_at_mark", "mark", "pieces", "pos", "repairs", "repeats", "stack", "start", "text")
 
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str, start: int, repeats: bool) -> None:
         self.text = text
+        self.repeats = repeats
         self.start = start
         self.pos = self.copied = self.mark = self.copied_at_mark = start
         self.pieces: list[str] = []
@@ -327,7 +331,7 @@ class _Mender:
             except ValueError:
                 return None
             self.repairs[names.CONTROL] = None
-        return value
+        return None if self.repeats and with_repeats(patched, value) is not value else value
 
     def _finished(self, end: int) -> Document | None:
         if end < len(self.text) and not _REST.match(self.text, end):
