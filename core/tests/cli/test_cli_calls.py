@@ -287,6 +287,7 @@ def test_a_request_can_be_an_output(trimtab: Any, tmp_path: Path) -> None:
     [
         (["--as", "request", "--row"], "about one output; a request says which call is which"),
         (["--protocol", "anthropic", "--focus", "x"], "about one output"),
+        (["--protocol", "anthropic", "--as", "text"], "leave out --as text"),
         (["--as", "request"], "looks like no wire protocol"),
         (["--protocol", "x"], "unknown protocol 'x'"),
     ],
