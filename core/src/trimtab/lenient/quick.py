@@ -57,7 +57,7 @@ _ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
 # A string with damage inside; its inner quotes are those with a word and no colon behind them.
 _BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+{_WS}[:=：]"
-_INNER: Final = f'"(?=[A-Za-z0-9.;!?)]|[ ][A-Za-z0-9(&+]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))(?!,?+{_BARE_NEXT})'
+_INNER: Final = f'"(?=[A-Za-z0-9.;!?]|[ ][A-Za-z0-9(&]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))(?!,?+{_BARE_NEXT})'
 _STRING_BEHIND: Final = f'(?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"{_WS}[,}}\\]]|[\\[{{0-9-]|true|false|null)'
 _DOUBTED: Final = re.compile(
     f'"([^"\\\\]*+(?:(?:\\\\.|(?<![\\[{{ ]){_INNER}|(?<![\\[{{][ ])(?<=[ ]){_INNER})[^"\\\\]*+)*+)"'
@@ -275,6 +275,8 @@ class _Mender:
         if found is None or self.stack[-1:] != ["}"]:
             return False
         source, end = found[1], found.end()
+        if not source and self.text.startswith('"""', i):
+            return False
         if ("\\u" in source or not source.isascii()) and _SURROGATE.search(source):
             return False
         if "\\" not in source:
