@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from trimtab._json import decode_strict
+from trimtab._json import decode_or_none
 from trimtab.lenient.chars import ENTRY_RUN, MEMBER
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
@@ -113,9 +113,8 @@ class _Tree(Scanner):
         if found is None:
             return False
         run = f"[{found[0]}]"
-        try:
-            values = decode_strict(run)
-        except ValueError:
+        values = decode_or_none(run)
+        if values is None:
             return False
         if self._known:
             values = with_repeats(run, values)
@@ -143,7 +142,7 @@ class _Tree(Scanner):
             self.repairs[QUOTES] = None
             value = text_of(other, "'", self.repairs)
         else:
-            value = decode_strict(word)
+            value = decode_or_none(word)
         name = quoted or single or bare
         if self._known and name in self._containers[-1]:
             self._note_repeat()
