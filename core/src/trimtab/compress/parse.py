@@ -2,7 +2,7 @@
 
 Laws: every complete entry is recovered; none is invented, shortened or merged with another; what was mended is named;
 what was wrong is data. Pure: no I/O, no log, no exception on any input, time linear in the text, no recursion on
-its depth. Strict parsing comes first, so that valid JSON is never looked at for damage.
+its depth. Strict parsing comes first: valid JSON is never mended, and looked at twice only where a key stands twice.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 from trimtab._json import decode_or_none
 from trimtab.compress.reading import Reading
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
+from trimtab.lenient.repeated import with_repeats
 from trimtab.types import Json
 
 __all__ = ["parse_compress_args"]
@@ -40,7 +41,7 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
     else:
         value = decode_or_none(text)
         if value is not None:
-            reading.root(value)
+            reading.root(with_repeats(text, value))
         elif text.strip(" \t\r\n") == "null":
             reading.fail("not-object")
         else:
@@ -58,17 +59,19 @@ def _decoded(raw: bytes, reading: Reading) -> str:
 
 def _parsed(reading: Reading, text: str | None) -> Parsed:
     ranges: tuple[CompressRange, ...] = tuple(reading.ranges)
+    kind = reading.kind()
     return Parsed(
         ranges=ranges,
         diagnostics=Diagnostics(
             ok=bool(ranges),
-            kind=reading.kind(),
+            kind=kind,
             raw_prefix=None if text is None else text[:_PREFIX],
             length=None if text is None else len(text),
             keys=reading.keys,
             invalid_items=reading.invalid,
             invalid_reasons=tuple(reading.reasons),
             repairs=tuple(reading.repairs),
-            content_type=reading.content_type,
+            content_type=reading.fault_type if kind == "content-not-array" else None,
+            argument_keys=reading.fault_keys if kind == "missing-content" else (),
         ),
     )
