@@ -156,7 +156,7 @@ def _fault(values: list[Json]) -> str:
     wrong = next((value for value in values if value is not None and not isinstance(value, str)), None)
     if wrong is not None:
         return f"is {kind_of(wrong)}, not a text"
-    return "is blank" if any(isinstance(value, str) for value in values) else "has no value"
+    return "is blank" if any(isinstance(value, str) for value in values) else "has no usable value"
 
 
 def shown_keys(keys: Iterable[str]) -> str:

@@ -28,6 +28,9 @@ _TRIPLE: Final = {
 }
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
 _BEHIND: Final = 64
+_REF: Final = re.compile("[ \\t\\r\\n]*+([mMbB][0-9]{1,7})[ \\t\\r\\n]*+")
+_BARE: Final = 7  # the group of KEY_AHEAD that is a key without quotes
+_NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string whose quote was lost before a comma
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
 _EARLY: Final = re.compile('["\'][ \\t\\r\\n]*+,[ \\t\\r\\n]*+(["\'])[A-Za-z_]++\\1[ \\t]*+:[ \\t\\r\\n]*+["\\[{0-9]')
 # More inner quotes than any text has by mistake.
@@ -276,22 +279,40 @@ class QuotedText:
         return True
 
     def _is_cut(self, at: int) -> bool:
-        """Whether the string lost its closing quote: another entry begins inside it. The string is given up then."""
+        """Whether the string lost its closing quote: another member or entry begins inside it. A ref ends there; of any
+        other string nobody knows where it was to end, and it is given up.
+        """
         if not self._known or not self._stack or not self._stack[-1]:
             return False
         found = KEY_AHEAD.match(self.text, at, at + WINDOW)
         if found is None or not is_known(found[found.lastindex or 0], self._known):
             return False
-        brace = self.text.rfind("}", max(self.pos, at - 32), at)
-        if brace < 0 or brace + 1 == self._skipped or not _ENTRY_START.match(self.text, brace, at):
+        end = self._lost_end(at, found.lastindex != _BARE)
+        if end < 0:
             return False
         self.repairs[names.MISSING_QUOTE] = None
         self._inner += 4
+        self._joined.clear()
+        self._in_brackets = False
         self._state = self._resume
-        self.pos = brace
-        self.on_value(None, self._start, brace, True)
+        ref = None if self._pieces else _REF.fullmatch(self.text, self.pos, end)
+        self.pos = end
+        self.on_value(ref and ref[1], self._start, end, True)
         self._after_value()
         return True
+
+    def _lost_end(self, at: int, is_quoted: bool) -> int:
+        """The index of the bracket or comma before which a string ended whose quote was lost before a key at `at`; -1:
+        it does not look so.
+        """
+        text = self.text
+        brace = text.rfind("}", max(self.pos, at - 32), at)
+        if brace >= 0:
+            return brace if brace + 1 != self._skipped and _ENTRY_START.match(text, brace, at) else -1
+        comma = text.rfind(",", max(self.pos, at - 32), at)
+        if comma <= self.pos or self._doubt or not is_quoted or text[comma + 1 : at].strip(" \t\r\n"):
+            return -1
+        return comma if text[comma - 1] not in _NO_LAST_CHAR else -1
 
     def _past_object(self, at: int) -> int:
         """Where to read on behind an inner quote: a whole JSON object or array in a string is text of the string."""

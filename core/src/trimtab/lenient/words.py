@@ -21,7 +21,8 @@ from trimtab.lenient.chars import (
 from trimtab.lenient.closing import WINDOW, ends_member
 from trimtab.lenient.quoted import QuotedText
 from trimtab.lenient.scalars import ELLIPSES, scalar_of
-from trimtab.lenient.strings import mended
+from trimtab.lenient.strings import mended, text_of
+from trimtab.types import Json
 
 __all__ = ["BareText"]
 
@@ -32,6 +33,7 @@ _PUNCTUATION: Final = re.compile("[|.…·*~_+-]+")
 _BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)")
 # Digits in groups of three: in an object, where digits and a comma cannot be a value and a key.
 _THOUSANDS: Final = re.compile(f"[+-]?[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+(?=[{SPACES}]*+(?:[,，}}｝]|\\Z))")
+_ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
 
 class BareText(QuotedText):
@@ -80,7 +82,12 @@ class BareText(QuotedText):
         if end < 0:
             return False
         by_text = end < len(text)
-        value = scalar_of(mended(text[i:end].rstrip(" \t\r\n"), self.repairs), self.repairs)
+        word = text[i:end].rstrip(" \t\r\n")
+        if self._stack and (quote := _lost_quote(word)):
+            self.repairs[names.MISSING_QUOTE] = None
+            value: Json = text_of(word[:-1], quote, self.repairs)
+        else:
+            value = scalar_of(mended(word, self.repairs), self.repairs)
         self.pos = end
         self.on_value(value, i, end, by_text)
         self._after_value()
@@ -110,7 +117,9 @@ class BareText(QuotedText):
             digits = _THOUSANDS.match(text, i, end + WINDOW)
             if digits is not None:
                 return digits.end()
-        single = not char or char in COMMAS or char in CLOSERS or "\n" in text[end:behind]
+        single = not char or char in COMMAS or char in CLOSERS
+        if not single and "\n" in text[end:behind]:
+            single = self._state != self.VALUE or char in QUOTE_ENDS or self.key_ahead(behind)
         if not single and (char in QUOTE_ENDS or char in COMMENT_START):
             single = VALUE_LITERAL.fullmatch(text, i, end) is not None
         elif not single and self._state == self.ITEM and behind > end:
@@ -128,11 +137,15 @@ class BareText(QuotedText):
             at = found.start()
             if not self._enough(at):
                 return -1
-            if (
-                not self._stack[-1]
-                or text[at] == "\n"
-                or ends_member(text, at, min(len(text), at + WINDOW), self._place())
-            ):
+            if not self._stack[-1] or ends_member(text, at, min(len(text), at + WINDOW), self._place()):
                 return at
             found = pattern.search(text, at + 1)
         return len(text) if self.closed else -1
+
+
+def _lost_quote(word: str) -> str:
+    """The quote that ends a value whose opening quote was lost, or "": it has none, or they stand in pairs."""
+    last = word[-1:]
+    if last == '"':
+        return last if word.count(last) % 2 else ""
+    return last if last == "'" and _ONE_WORD.fullmatch(word) else ""
