@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from trimtab import ALL, Budget, Call, Host, Policy, Trimmed, UnsupportedOutput
+from trimtab import ALL, Budget, Call, Host, Policy, Trimmed, UnsupportedOutput, hookimpl
 from trimtab._json import blob_id, canonical
 from trimtab.blobs.memory import MemoryStore
-from trimtab.errors import DamagedBlob, LeftWhole, LostBlob, StoreUnavailable
+from trimtab.errors import DamagedBlob, LeftWhole, LostBlob, PluginError, StoreUnavailable
 from trimtab.testing.faults import FailingStore
 from trimtab.types import BlobStore
 
@@ -393,6 +393,88 @@ def test_a_counter_that_raises_leaves_the_output_whole() -> None:
         trimmed = host.trim("x", page(1), budget=Budget(unit="tokens", limit=200, keep=128, counter=BrokenCounter()))
         assert trimmed.value == page(1)
         assert isinstance(trimmed.error, RuntimeError)
+
+
+class Counts:
+    """A counter that gives whatever it is told to."""
+
+    version = "1"
+
+    def __init__(self, gives: Any, name: str = "odd") -> None:
+        self.name = name
+        self._gives = gives
+
+    def count(self, text: str) -> Any:
+        """That."""
+        return self._gives(text) if callable(self._gives) else self._gives
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gives", [float("nan"), -1, True, False, "17", 1e9, None, [3], float("inf")])
+def test_a_count_that_is_none_leaves_the_output_whole(
+    way: Any, gives: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a counter gives must be a whole number from 0; else the output is whole, and the error names the counter."""
+    monkeypatch.setitem(globals(), "SMALL", Budget(unit="tokens", limit=200, keep=128, counter=Counts(gives)))
+    with Host.load(discover=False) as host:
+        output = page(1)
+        trimmed = way(host, "x", output)
+        assert_whole(trimmed, output)
+        assert isinstance(trimmed.error, PluginError)
+        assert f"token counter 'odd' gave {gives!r} ({type(gives).__name__})" in str(trimmed.error)
+        assert "x: left whole" in caplog.text
+
+
+def test_a_count_may_be_of_any_integer_type() -> None:
+    """A number that says that it is an integer, as numpy's do, is one."""
+
+    class Whole:
+        """Three hundred."""
+
+        def __index__(self) -> int:
+            return 300
+
+    with Host.load(discover=False) as host:
+        budget = Budget(unit="tokens", limit=200, keep=128, counter=Counts(lambda text: Whole()))
+        assert host.trim("x", page(1), budget=budget).over_budget
+
+
+def test_a_counter_that_fails_in_a_batch_fails_one_output() -> None:
+    """The rest of the batch is trimmed; what could not be counted is whole, and says why."""
+
+    def count(text: str) -> int:
+        if "2.1:" in text and "omitted" in text:
+            raise RuntimeError("no vocabulary")
+        return len(text) // 4
+
+    budget = Budget(unit="tokens", limit=300, keep=300, batch=400, counter=Counts(count))
+    with Host.load(discover=False) as host:
+        one, two = host.trim_batch([Call("x", page(1)), Call("x", page(2))], budget=budget)
+        assert one.changed
+        assert_whole(two, two.value)
+        assert isinstance(two.error, RuntimeError)
+
+
+class MakesCounters:
+    """An application's plugin whose counters cannot be made."""
+
+    @hookimpl
+    def trimtab_token_counters(self) -> Mapping[str, Any]:
+        """One factory that raises, one that gives something else."""
+        return {"raises": lambda: 1 // 0, "other": lambda: 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [("raises", "its factory raised ZeroDivisionError"), ("other", "its factory gave int, which is no token counter")],
+)
+def test_a_counter_that_cannot_be_made_is_named(name: str, complaint: str) -> None:
+    """As a name that nothing registers, it is an error and not an output that stays whole: no output is to blame."""
+    with (
+        Host.load(plugins=[MakesCounters()], discover=False) as host,
+        pytest.raises(PluginError, match=f"token counter '{name}': {complaint}"),
+    ):
+        host.trim("x", page(1), budget=Budget(unit="tokens", limit=200, keep=128, counter=name))
 
 
 def test_what_went_whole_says_why_each_time() -> None:

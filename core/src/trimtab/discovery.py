@@ -127,8 +127,8 @@ def load(
     _add(registry, _Candidate(_BUILTIN, PROJECT, _version(), lambda: trimtab.builtin))
     seen = {_BUILTIN: PROJECT}
     for index, plugin in enumerate(extra):
-        name = getattr(plugin, "__name__", None) or type(plugin).__name__
-        name = name if isinstance(name, str) and name not in seen else f"{type(plugin).__name__}-{index}"
+        name = _own_name(plugin)
+        name = name if name not in seen else f"{type(plugin).__name__}-{index}"
         seen[name] = "(application)"
         _add(registry, _Candidate(name, "(application)", "", lambda plugin=plugin: plugin))  # type: ignore[misc]
     for candidate in _candidates(_installed(registry) if found is None else found) if discover else ():
@@ -142,6 +142,15 @@ def load(
         seen[candidate.name] = candidate.distribution
         _add(registry, candidate)
     return registry
+
+
+def _own_name(plugin: object) -> str:
+    """A module's or a class's name; of an object that has none, or cannot say it, its class's."""
+    try:
+        name = getattr(plugin, "__name__", None)
+    except (Exception, SystemExit):  # a property: what else is wrong with the plugin, loading it will show
+        name = None
+    return name if isinstance(name, str) and name else type(plugin).__name__
 
 
 def _version() -> str:

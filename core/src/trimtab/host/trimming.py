@@ -77,10 +77,15 @@ def trim_batch_steps(
         shares: dict[int, int | None] = {}
         if shared.batch is not None:
             # What reads back is outside; what failed is whole, whatever the others get.
-            counting = [index for index, one in enumerate(prepared) if not one.reads_back and one.error is None]
-            sizes = [_counted(prepared[index], shared) for index in counting]
-            part = share(sizes, shared.batch, shared.least)
-            for index, size in zip(counting, sizes, strict=True):
+            sizes: dict[int, int] = {}
+            for index, one in enumerate(prepared):
+                if not one.reads_back and one.error is None:
+                    try:
+                        sizes[index] = _counted(one, shared)
+                    except Exception as error:  # whatever a plugin's counter raises
+                        prepared[index] = evolve(one, error=error)
+            part = share([*sizes.values()], shared.batch, shared.least)
+            for index, size in sizes.items():
                 shares[index] = settled.get(index, part if part and size > part else None)
                 if (own := shares[index]) is not None:
                     shared_budget = prepared[index].budget.shared(own)
