@@ -7,6 +7,7 @@ doubtful, it gives up, and the scanner reads the text. Both give the same value.
 
 from __future__ import annotations
 
+import re
 from json import JSONDecoder
 from json.encoder import encode_basestring
 from typing import Final
@@ -23,8 +24,10 @@ from trimtab.lenient.shapes import (
     BARE_RUN,
     CLEAN,
     COMMENT,
+    CUT,
     DOUBTED,
     DROPPED,
+    FIRST_MEMBERS,
     HALF,
     HEAD,
     INNER_QUOTE,
@@ -55,13 +58,60 @@ __all__ = ["read_quickly"]
 
 _loose = JSONDecoder(strict=False).decode
 _MAX_LEVELS: Final = 200
+_CLOSED: Final = frozenset("}])>`~")  # a text that ends so was hardly cut inside an entry
+_RAW_BREAK: Final = re.compile('\n[^ \\t\\r\\n"{}\\[\\]]')
 
 
 def read_quickly(text: str, start: int, *, repeats: bool = False) -> Document | None:
     """The document that begins at index `start` with a bracket; None: its damage (with `repeats` also a key that stands
     twice) is not of the easy kinds.
     """
+    if text[-1] not in _CLOSED:
+        found = CUT.match(text, start)
+        if found is not None and text.find("}", found.start(1)) < 0:
+            return _cut(text, start, found, repeats)
     return _Mender(text, start, repeats).run()
+
+
+def _cut(text: str, start: int, found: re.Match[str], repeats: bool) -> Document | None:
+    """A call that the text ends inside: what is whole of it."""
+    whole = text[start : found.end(2 if found[2] else 1)].rstrip(" \t\r\n").removesuffix(",")
+    repairs: dict[str, None] = {}
+    value = _decoded(f"{whole}}}]}}", repairs, repeats)
+    if value is None:
+        return None
+    repairs[names.UNFINISHED] = None
+    (entries,) = value.values()
+    cut = found[4]
+    return Document(
+        value=value,
+        start=start,
+        end=len(text),
+        finished=False,
+        open=(value, entries, entries[-1]),
+        cut=None if cut is None else text_of(cut, '"', repairs),
+        last_key=found[3] or "",
+        repairs=tuple(repairs),
+    )
+
+
+def _decoded(patched: str, repairs: dict[str, None], repeats: bool) -> Json:
+    """The value of a patched text, in which control characters may still stand as themselves; or None."""
+    value = None
+    if "\n" in patched and _RAW_BREAK.search(patched) and "\\\n" not in patched:
+        # Spelt as escapes, line breaks are JSON only if all of them stand inside of strings.
+        value = decode_or_none(patched.replace("\n", "\\n"))
+        if value is not None:
+            repairs[names.CONTROL] = None
+    if value is None:
+        value = decode_or_none(patched)
+    if value is None and CONTROLS.search(patched):
+        try:
+            value = _loose(patched)
+        except ValueError:
+            return None
+        repairs[names.CONTROL] = None
+    return None if repeats and with_repeats(patched, value) is not value else value
 
 
 class _Mender:
@@ -172,13 +222,15 @@ class _Mender:
         elif char != '"':
             run = BARE_RUN.match(text, i)
             new, repair = run and BARE_PAIRS.sub(r'"\1"\2', run[0]), names.BARE_KEY
-        elif (run := TRAILING_RUN.match(text, i)) is not None:
-            new, count = TRAILING.subn("", run[0])
+        elif (stop := self._first_odd(i)) == "}":
+            run = TRAILING_RUN.match(text, i)
+            new, count = TRAILING.subn("", run[0]) if run is not None else ("", 0)
             values, repair = decode_or_none(f"[{new}]"), names.EXTRA_COMMA
             if values is None or count != len(values):  # one of them stood inside a string
                 return False
-        elif (run := OPEN_RUN.match(text, i)) is not None:
-            new, repair = OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},", names.MISSING_BRACKET
+        elif stop == "{":
+            run, repair = OPEN_RUN.match(text, i), names.MISSING_BRACKET
+            new = run and OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},"
         else:
             run, repair = LOOSE_RUN.match(text, i), names.BAD_ESCAPE
             new = run and ("\\\\" not in run[0] or None) and SINGLE_BAD.sub(r"\\\\", run[0])
@@ -187,6 +239,11 @@ class _Mender:
         self._patch(i, run.end(), new, repair)
         self._marked(self.pos)
         return True
+
+    def _first_odd(self, i: int) -> str:
+        """What stands behind the plain members, with their commas, of the object at this index."""
+        at: int = FIRST_MEMBERS.match(self.text, i).end()  # type: ignore[union-attr]  # a brace stands there
+        return self.text[at : at + 1]
 
     def _closes(self, i: int) -> bool:
         """A `]` inside an object in an array: the object's own brace is missing."""
@@ -268,22 +325,11 @@ class _Mender:
         found = LITERAL.match(self.text, i)
         return found is not None and self._patch(i, found.end(), LITERALS[found[1]], names.LITERAL)
 
-    def _decoded(self, patched: str) -> Json:
-        """The value of the patched text, in which control characters may still stand as themselves; or None."""
-        value = decode_or_none(patched)
-        if value is None and CONTROLS.search(patched):
-            try:
-                value = _loose(patched)
-            except ValueError:
-                return None
-            self.repairs[names.CONTROL] = None
-        return None if self.repeats and with_repeats(patched, value) is not value else value
-
     def _finished(self, end: int) -> Document | None:
         if end < len(self.text) and not REST.match(self.text, end):
             return None  # the scanner knows how to tell other text behind the document from text of its last string
         patched = "".join([*self.pieces, self.text[self.copied : end]])
-        value = self._decoded(patched)
+        value = _decoded(patched, self.repairs, self.repeats)
         if value is None:
             return None
         return self._document(value, end)
@@ -327,7 +373,7 @@ class _Mender:
         else:
             whole = rest.rstrip(" \t\r\n").removesuffix(",")
         before = "".join([*self.pieces, text[self.copied : self.mark]])
-        value = self._decoded(f"{before}{whole}{''.join(reversed(stack))}")
+        value = _decoded(f"{before}{whole}{''.join(reversed(stack))}", self.repairs, self.repeats)
         if value is None:
             return None
         self.repairs[names.UNFINISHED] = None

@@ -16,8 +16,10 @@ __all__ = [
     "BARE_RUN",
     "CLEAN",
     "COMMENT",
+    "CUT",
     "DOUBTED",
     "DROPPED",
+    "FIRST_MEMBERS",
     "HALF",
     "HEAD",
     "INNER_QUOTE",
@@ -95,6 +97,7 @@ _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"
 _SINGLE_PAIR: Final = f"{_WS}'[^'\"\\\\\n\ud800-\udfff]{{1,64}}+'{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
 _SINGLE_FLAT: Final = f"\\{{{_SINGLE_PAIR}(?:,{_SINGLE_PAIR})*+\\}}{_FOLLOW}"
 SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+")
+FIRST_MEMBERS: Final = re.compile(f"\\{{(?:{_PAIR},)*+{_WS}")
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
 TRAILING_RUN: Final = re.compile(f"{_TRAILING_FLAT}(?:{_WS},{_WS}{_TRAILING_FLAT})*+")
 TRAILING: Final = re.compile(f'(?<=[^\\\\]"),(?={_WS}\\}})')
@@ -122,10 +125,17 @@ COMMENT: Final = re.compile("//[^\\n]*+\\n|/\\*(?:[^*]|\\*(?!/))*+\\*/|#[^\\n]*+
 SPACE: Final = re.compile(_WS)
 DROPPED: Final = re.compile(f"{_WS}[}}\\]]")
 MEMBERS: Final = re.compile(f'(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+')
-LAST_PAIR: Final = re.compile(f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}\\Z")
-HALF: Final = re.compile(
+_LAST: Final = f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}"
+_HALVES: Final = (
     f'{_WS}(?:"([^"\\\\\x00-\\x1f]{{1,64}}+)"{_WS}:{_WS}(?:"([^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+)\\\\?+|[0-9]*+)?+'
-    f'|"{_NAME}"{_WS}|"(?:{_NAME})?+)?+\\Z',
+    f'|"{_NAME}"{_WS}|"(?:{_NAME})?+)?+'
+)
+LAST_PAIR: Final = re.compile(f"{_LAST}\\Z")
+HALF: Final = re.compile(f"{_HALVES}\\Z", re.DOTALL)
+# A call with nothing wrong in it but that the text ends inside an entry.
+CUT: Final = re.compile(
+    f'\\{{{_WS}"{_NAME}"{_WS}:{_WS}\\[{_WS}(?:{_FLAT}{_WS},{_WS}(?=\\{{))*+'
+    f'(\\{{(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+)(?:({_LAST})|{_HALVES})\\Z',
     re.DOTALL,
 )
 REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})")
