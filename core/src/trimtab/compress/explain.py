@@ -68,6 +68,8 @@ def _cause(found: Diagnostics) -> str:
             return f"compress took the usable entries; {_count(found.invalid_items)} could not be used."
         return "compress took all entries."
     if kind == "missing-content":
+        if found.content_type:
+            return f"What was sent is {found.content_type}, and not the arguments of compress. {_keys(found)}"
         return f"The arguments of compress have no `content`. {_keys(found)}"
     if kind == "content-not-array":
         return _content_cause(found)

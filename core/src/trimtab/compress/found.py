@@ -6,6 +6,7 @@ from typing import Final
 
 from trimtab.compress.entries import Defaults, Entry, range_or_reason
 from trimtab.compress.parts import entries_in
+from trimtab.compress.repairs import REPEATED_KEY
 from trimtab.compress.results import CompressRange, Kind
 from trimtab.lenient.repairs import GIVEN_UP
 from trimtab.lenient.repeated import Repeated
@@ -39,11 +40,13 @@ class Found:
             return "truncated"
         return "ok" if self.ranges else self._fault or "malformed-json"
 
-    def fail(self, kind: Kind, value: dict[str, Json] | None = None) -> None:
-        """Take note of why there may be no ranges; the first cause counts. `value`: what has no content."""
+    def fail(self, kind: Kind, value: dict[str, Json] | None = None, what: str | None = None) -> None:
+        """Take note of why there may be no ranges; the first cause counts. `value`: what has no content, `what`: what
+        it is instead of arguments, where it says so.
+        """
         if self._fault is None:
             self._fault = kind
-            self.fault_type = self.content_type
+            self.fault_type = self.content_type if value is None else what
             self.fault_keys = tuple(value or ())
 
     def count(self) -> int:
@@ -67,6 +70,7 @@ class Found:
             if not left_open:
                 self.add(range_or_reason(item, self.defaults, self.call_id))
             return
+        self.repairs[REPEATED_KEY] = None
         parts = entries_in(item)
         for part in parts[: len(parts) - left_open]:
             self.add(range_or_reason(part, self.defaults, self.call_id))

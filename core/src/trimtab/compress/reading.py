@@ -25,6 +25,7 @@ from trimtab.compress.lines import blocks, is_header, line_entry
 from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field
 from trimtab.compress.parts import entries_in, objects_in
 from trimtab.compress.regions import regions
+from trimtab.compress.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.results import CompressRange
 from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
@@ -46,8 +47,9 @@ _HEADER_STARTS: Final = frozenset("mMbB")
 _ESCAPED_CHARS: Final = 64
 _BRACKETS: Final = "{["
 _SENTENCE: Final = re.compile("[ \\t]*[A-Za-z0-9(—–\x80-\U0010ffff-]")
-_LINES: Final = "line-form"
 _NONE: Final[frozenset[int]] = frozenset()
+_ANSWER: Final = "the answer to a call, or a message of someone else's"
+_OTHER_CALL: Final = "a call of another tool"
 _PLAIN: Final = frozenset(["content", "topic", "summaryMaxChars"])
 
 
@@ -85,8 +87,8 @@ class Reading(Found):
         else:
             self.value(value, _NONE, level, slot=slot)
 
-    def damaged(self, text: str, level: int = 1, *, slot: bool = False) -> None:
-        """A text that is not strict JSON."""
+    def damaged(self, text: str, level: int = 1, *, slot: bool = False, first: Document | None = None) -> None:
+        """A text that is not strict JSON. `first`: the document that begins it, where that was read already."""
         body = text.strip(SPACES)
         if len(body) != len(text) and body != text.strip(" \t\r\n"):
             self.repairs[PADDING] = None
@@ -98,7 +100,7 @@ class Reading(Found):
         if body[0] in _HEADER_STARTS and is_header(body):
             self._lines(body, whole)
         if self.count() == before:
-            self._documents(body, level, slot)
+            self._documents(body, level, slot, first if len(body) == len(text) else None)
         if self.count() == before and body[0] != "{":
             self._regions(body, whole)
         if self.count() == before and slot and (not self.cut or not whole):
@@ -113,7 +115,7 @@ class Reading(Found):
         for block in found if whole else found[:-1]:
             entry = line_entry(block, slot=True)
             if entry is not None:
-                self.repairs[_LINES] = None
+                self.repairs[LINE_FORM] = None
                 self.add(line_range(entry, self.defaults, self.call_id))
 
     def _regions(self, body: str, whole: bool) -> None:
@@ -122,7 +124,7 @@ class Reading(Found):
             self.cut = self.cut or not region.closed
             self._lines(region.text, whole and region.closed)
 
-    def _documents(self, body: str, level: int, slot: bool) -> None:
+    def _documents(self, body: str, level: int, slot: bool, document: Document | None) -> None:
         """The JSON documents in a text."""
         first = body[0]
         if first in _QUOTES and not body.startswith("```") and self._quoted(body, level, slot):
@@ -131,9 +133,8 @@ class Reading(Found):
             self.repairs[STRINGIFIED] = None
             self.text(text_of(body, "", self.repairs), level + 1, slot=slot)
             return
-        document = None
         if first in _BRACKETS:
-            document = read_one(body, 0)
+            document = document or read_one(body, 0)
             if document.end == len(body) and (
                 (document.finished and not document.repairs) or first_inside(body, document) < 0
             ):
@@ -213,7 +214,7 @@ class Reading(Found):
         if type(value) is Repeated and self._apart(value, left_open, level, slot):
             return None
         if is_no_call(value):
-            self.fail("missing-content", value)
+            self.fail("missing-content", value, _ANSWER)
             return None
         calls = calls_in(value)
         if calls is not None and level < _TEXTS:
@@ -235,6 +236,7 @@ class Reading(Found):
 
     def _apart(self, value: Repeated, left_open: frozenset[int], level: int, slot: bool) -> bool:
         """Read each of the objects that an object was before the brackets between them were lost; False: it was one."""
+        self.repairs[REPEATED_KEY] = None
         parts = objects_in(value)
         if len(parts) < 2:
             return False
@@ -270,7 +272,8 @@ class Reading(Found):
 
     def _no_content(self, value: dict[str, Json], left_open: frozenset[int], level: int, slot: bool) -> None:
         if not slot:
-            self.fail("missing-content", value)
+            other = is_other_call(value) or (names_other(value) and is_entry(value))
+            self.fail("missing-content", value, _OTHER_CALL if other else None)
         elif not value:
             self.fail("content-not-array")
         elif all(key.isascii() and key.isdigit() for key in value):

@@ -46,9 +46,9 @@ class Diagnostics:
     for decoded input. `keys`: the top-level keys of the decoded object; empty where there was none. `invalid_items`:
     how many entries were complete but unusable, `invalid_reasons` one text for each ("entry 1: summary is missing",
     counted from 0). `repairs`: what had to be mended to read the text, each name once. `content_type`: what stands in
-    the place of the array where `kind` is `content-not-array`: "text", "a number", "a boolean", "null" or "an object".
-    `argument_keys`: where `kind` is `missing-content`, the keys of the object without it, which may stand in a wrapper
-    or an envelope.
+    the place of the array where `kind` is `content-not-array` ("text", "a number", "a boolean", "null" or "an object");
+    where it is `missing-content`, what the object is instead of arguments, if it says so. `argument_keys`: where `kind`
+    is `missing-content`, the keys of the object without it, which may stand in a wrapper or an envelope.
     """
 
     ok: bool

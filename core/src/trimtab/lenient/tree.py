@@ -160,9 +160,14 @@ def read(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> D
     """
     if text[start : start + 1] in _BRACKETS:
         quick = read_quickly(text, start, repeats=bool(known)) if _HAS_GROUPS else None
-        if quick is not None:
+        if quick is not None and not (known and _is_cut_again(quick)):
             return quick
     return read_slowly(text, start, known=known)
+
+
+def _is_cut_again(document: Document) -> bool:
+    """Whether the text ends inside the value of a key that stands in its object already."""
+    return document.cut is not None and bool(document.open) and document.last_key in document.open[-1]
 
 
 def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
