@@ -114,17 +114,16 @@ def _faults(found: Diagnostics) -> list[str]:
 
 
 def _next_step(found: Diagnostics) -> str:
+    again = "do not repeat those that were taken."
     if found.ok and not found.invalid_items:  # cut off, or given up
-        return (
-            "Call again only with the entries that are missing, in shorter calls; do not repeat those that were taken."
-        )
-    if found.ok and found.kind == "ok":
+        return f"Call again only if entries are missing, with those alone and in shorter calls; {again}"
+    if found.ok and found.kind == "ok" and GIVEN_UP not in found.repairs:
         return "Call again only with the entries that could not be used, once they are mended."
     if found.ok:
-        return (
-            "Call again only with the entries that are missing and, once they are mended, those that could not be "
-            "used; do not repeat those that were taken."
+        mended = (
+            "Call again only with the entries that could not be used, once they are mended, and those that are missing"
         )
+        return f"{mended}; {again}"
     if found.kind == "truncated":
         return "Call again with fewer entries or shorter summaries, so that the call is not cut off."
     if _is_empty(found):

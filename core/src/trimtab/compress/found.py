@@ -38,7 +38,9 @@ class Found:
         """The kind of the whole: what the text is, not how it was read."""
         if self.cut and GIVEN_UP not in self.repairs:
             return "truncated"
-        return "ok" if self.ranges else self._fault or "malformed-json"
+        if self.ranges:
+            return "ok"
+        return "no-valid-ranges" if self.invalid else self._fault or "malformed-json"
 
     def fail(self, kind: Kind, value: dict[str, Json] | None = None, what: str | None = None) -> None:
         """Take note of why there may be no ranges; the first cause counts. `value`: what has no content, `what`: what
