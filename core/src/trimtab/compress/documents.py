@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compress.buried import first_inside, is_known, is_prose, says_cut
+from trimtab.compress.buried import OBJECT, first_inside, is_known, is_prose, says_cut
 from trimtab.compress.names import KNOWN, SPACES, plain
 from trimtab.compress.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
 from trimtab.lenient import repairs as names
@@ -21,11 +21,12 @@ from trimtab.types import Json
 __all__ = ["Text", "begins_inside", "documents", "read_one"]
 
 _NAME: Final = "[A-Za-z_][A-Za-z0-9_.:-]*"
+_WORD: Final = re.compile("[A-Za-z0-9][ \\t]{1,3}\\Z")
 _TOKEN: Final = re.compile(
     f"(?P<tag>{TAG.pattern})"
     "|(?P<channel><\\|channel\\|>[ \\t]*analysis\\b|<\\|channel>thought\\b)"
     # What opens a comment stands by itself: inside a path or a word, or in quotes, it is a glob.
-    "|(?P<comment>(?:(?<![^ \\t\\r\\n,;{}\\[\\]()>=])/\\*|<!--))"
+    "|(?P<comment>(?<![^ \\t\\r\\n,;{}\\[\\]()>=])/\\*|<!--)"
     f"|<(?:function|invoke)(?:=|[ \\t]+name=[\"']?)(?P<function>{_NAME})[\"']?[^>\\n]{{0,80}}>"
     f"|<parameter(?:=|[ \\t]+name=[\"']?)(?P<parameter>{_NAME})[\"']?[^>\\n]{{0,80}}>"
     f"|<arg_key>[ \\t\\r\\n]*(?P<argument>{_NAME})[ \\t\\r\\n]*</arg_key>[ \\t\\r\\n]*<arg_value>"
@@ -98,6 +99,7 @@ class _Search:
         self.last = 0  # behind the last document
         self.count = 0
         self.vain = 0
+        self.inside = 0  # where, among brackets of prose, the next document can begin
         self.function: str | None = None
         self.begun = 0  # where its call begins
         self.values: dict[str, Json] = {}
@@ -145,13 +147,28 @@ class _Search:
         return self._past(token.start(), found.start() if found else -1)
 
     def _comment(self, token: re.Match[str]) -> int:
-        """A comment. One that is never closed is none: `/*` is also what all files of a folder are called by."""
+        """A comment. One that is not closed is none, nor is one in a sentence that lines later seem to close: `/*` is also
+        how all files of a folder are called.
+        """
         opened = token[0]
         found = None if opened in self.unclosed else _CLOSERS[opened].search(self.text, token.end())
         if found is None:
             self.unclosed.add(opened)
             return token.end()
+        start, begin, end = token.start(), token.end(), found.start()
+        in_sentence = _WORD.search(self.text, max(0, start - 4), start) and self.text.find("\n", begin, end) >= 0
+        if in_sentence or self._is_in_call(begin, end):
+            return begin
         return self._past(token.start(), found.end())
+
+    def _is_in_call(self, start: int, closer: int) -> bool:
+        """Whether what seems to end a comment stands in a string of a call that begins behind the comment's opening."""
+        opened = OBJECT.search(self.text, start, closer)
+        if opened is None or self.vain > len(self.text) + _VAIN_CHARS:
+            return False
+        document = read_one(self.text, opened.start())
+        self.vain += document.end - start
+        return document.finished and document.end > closer and is_known(document)
 
     def _past(self, start: int, end: int) -> int:
         """Behind a comment, a thought or an example; -1: the text ends inside it."""
@@ -208,6 +225,8 @@ class _Search:
     def _open(self, token: re.Match[str]) -> int:
         """Read the document at this index; where to go on."""
         start = token.start()
+        if start < self.inside:
+            return token.end()
         self.count += 1
         document = self.first if self.first is not None and not start else read_one(self.text, start)
         if not document.finished or document.repairs:
@@ -215,12 +234,15 @@ class _Search:
             inside = first_inside(self.text, document, known_only=spent)
             if inside > start:
                 self.vain += document.end - start
-                return inside
+                self.inside = inside
+                return token.end()
         prose = is_prose(document)
-        if not prose and self._is_call(document.start, document.end):
+        if prose:
+            self.lines.is_aside(start, document.end)
+        elif self._is_call(start, document.end):
             self._note_around(start)
             self.found.append(document)
-        self.cut = self.cut or (not document.finished and (not prose or (not start and says_cut(document))))
+        self.cut = self.cut or ((not prose or not start) and says_cut(document))
         self.last = document.end
         return document.end
 
@@ -251,7 +273,7 @@ class _Search:
     def _is_call(self, start: int, end: int) -> bool:
         """Whether a call can stand here."""
         text = self.text
-        aside = self.lines.is_aside(start, self.last)
+        aside = self.lines.is_aside(start, end)
         if start - self.last < _SHORT_GAP and not text[self.last : start].strip(_GAPS) and self.function is None:
             return not aside
         if aside or EXAMPLE.search(text[max(self.last, start - _LOOK_BACK) : start]):

@@ -27,6 +27,7 @@ from trimtab.compress.parts import entries_in, objects_in
 from trimtab.compress.regions import regions
 from trimtab.compress.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.results import CompressRange
+from trimtab.compress.standing import ESCAPED, QUOTED_WORDS, SENTENCE
 from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.repeated import Repeated, with_repeats
@@ -41,12 +42,10 @@ _NESTED: Final = 12  # values in values, of all kinds: more are no call that any
 _STRINGS: Final = 1_000  # texts in a row: more is no call that anyone meant
 _BETWEEN: Final = SPACES + ","
 _QUOTES: Final = "\"'“‘`"
-_ESCAPED: Final = re.compile('[\\[{ \\t\\r\\n]*+\\\\+"')
 _EMPTY_FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+(?:`{3,}|~{3,})?\\Z")
 _HEADER_STARTS: Final = frozenset("mMbB")
 _ESCAPED_CHARS: Final = 64
 _BRACKETS: Final = "{["
-_SENTENCE: Final = re.compile("[ \\t]*[A-Za-z0-9(—–\x80-\U0010ffff-]")
 _NONE: Final[frozenset[int]] = frozenset()
 _ANSWER: Final = "the answer to a call, or a message of someone else's"
 _OTHER_CALL: Final = "a call of another tool"
@@ -129,7 +128,7 @@ class Reading(Found):
         first = body[0]
         if first in _QUOTES and not body.startswith("```") and self._quoted(body, level, slot):
             return
-        if "\\" in body[:_ESCAPED_CHARS] and _ESCAPED.match(body):
+        if "\\" in body[:_ESCAPED_CHARS] and ESCAPED.match(body):
             self.repairs[STRINGIFIED] = None
             self.text(text_of(body, "", self.repairs), level + 1, slot=slot)
             return
@@ -156,14 +155,14 @@ class Reading(Found):
 
     def _quoted(self, body: str, level: int, slot: bool) -> bool:
         """A text that is one string, or several, in whichever quotes; False: it is not."""
-        if begins_inside(body):
+        if begins_inside(body) or (not slot and QUOTED_WORDS.match(body)):
             return False
         before, seen, rest = self.count(), set[str](), body
         for _ in range(_STRINGS):
             if not rest or rest[0] not in _QUOTES:
-                break
+                return not rest or self.count() > before
             document = read_one(rest, 0)
-            if level == 1 and self._is_said(document, rest):
+            if not slot and self._is_said(document, rest):
                 return self.count() > before
             value, rest = document.value, rest[document.end :].lstrip(_BETWEEN)
             if not isinstance(value, str) or ("{" in rest and "{" not in value):
@@ -178,7 +177,7 @@ class Reading(Found):
     def _is_said(self, document: Document, text: str) -> bool:
         """Whether a string is but the first words of a text: a sentence goes on behind it, or it has no end."""
         if document.finished:
-            return _SENTENCE.match(text, document.end) is not None
+            return SENTENCE.match(text, document.end) is not None
         value = document.value
         return isinstance(value, str) and "{" not in value and "[" not in value and not is_header(value)
 
@@ -257,9 +256,7 @@ class Reading(Found):
             self.invalid = invalid
         seen.add(own)
 
-    def _slotless(
-        self, value: dict[str, Json], inner: Json, left_open: frozenset[int], level: int, slot: bool
-    ) -> Json:
+    def _slotless(self, value: dict[str, Json], inner: Json, left_open: frozenset[int], level: int, slot: bool) -> Json:
         """Take one range whose fields are the object's own; or give what the object is a wrapper of."""
         if _is_flat(value, slot):
             self.take(value, left_open=id(value) in left_open)

@@ -7,7 +7,7 @@ from typing import Final
 
 from trimtab.compress.names import SPACES, names_compress
 
-__all__ = ["CALLED", "EXAMPLE", "Lines", "is_other", "is_quotation"]
+__all__ = ["CALLED", "ESCAPED", "EXAMPLE", "QUOTED_WORDS", "SENTENCE", "Lines", "is_other", "is_quotation"]
 
 _LINE_START: Final = "(?:(?<=\\n)|(?<![^\\n]))"
 
@@ -27,7 +27,19 @@ EXAMPLE: Final = re.compile(
 )
 """A text that ends by saying that an example follows."""
 
-_ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--(?!-)|/\\*|<!--)")
+SENTENCE: Final = re.compile("[ \\t]*[A-Za-z0-9(—–\x80-\U0010ffff-]")
+"""What goes on behind words in quotes."""
+
+_WORDS: Final = "[^\"'`{}\\[\\]\\\\\\n]{1,80}+"
+_GO_ON: Final = "[ \\t\\r\\n]*+[^ \\t\\r\\n,:=}\\]\\\\\"'“‘`]"
+
+QUOTED_WORDS: Final = re.compile(f"([\"'`]){_WORDS}\\1{_GO_ON}")
+"""A text whose first words are in quotes; it is no text in quotes."""
+
+ESCAPED: Final = re.compile(f'[\\[{{ \\t\\r\\n]*+\\\\+"(?!{_WORDS}\\\\+"{_GO_ON})')
+"""JSON whose quotes are all escaped, since the quotes around it are lost."""
+
+_ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--(?!-)|/\\*(?=[ \\t*{[])|<!--)")
 _QUOTES: Final = {"`": "`", '"': '"', "'": "'", "“": "”", "‘": "’"}
 _STARTS_ALONE: Final = re.compile("(?:\\A|[\\n>\\]]|compress[ \\t]*[(:=]?)[ \\t]*\\Z")
 _ENDS_ALONE: Final = re.compile("[ \\t]*(?:\\Z|[\\r\\n<)])")
@@ -46,13 +58,12 @@ class Lines:
         """Behind a comment or a thought a line begins anew."""
         self._start = self._seen = at
 
-    def is_aside(self, start: int, last: int) -> bool:
-        """Whether the line of index `start` begins like a comment or a quotation. `last`: behind the last document."""
-        seen = max(self._seen, last)
-        at = self._text.rfind("\n", seen, start)
+    def is_aside(self, start: int, end: int) -> bool:
+        """Whether the line of a document at these indexes begins like a comment or a quotation."""
+        at = self._text.rfind("\n", self._seen, start)
         if at >= 0:
             self._start = at + 1
-        self._seen = max(seen, start)
+        self._seen = max(self._seen, end)
         return _ASIDE.match(self._text, self._start, start) is not None
 
 

@@ -41,6 +41,7 @@ _QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«"
 _NAMED_BEHIND: Final = re.compile("[ \\t]+(?:tags?|blocks?|sections?|elements?|tokens?|markers?|is|are|and|or|nor)\\b")
 _SENTENCE_BEHIND: Final = re.compile("[ \\t]+[a-z]|[.,;:!?)]")
 _BLANKS: Final = " \t"
+_SPACE: Final = " \t\r\n"
 _SENTENCE_ENDS: Final = frozenset(".!?:>]}▷|。！？：…*#-\"'”’)")
 _NAMED_CHARS: Final = 200  # looked at before a tag
 _WALK: Final = 200  # tags: a thought with more of them inside ends at the first that can end it
@@ -110,7 +111,7 @@ class Tags:
             found = (read_tag(self._text, one) for one in TAG.finditer(self._text, opener.start))
             self._tags = [one for one in found if one is not None]
             self._starts = [one.start for one in self._tags]
-        first, named, depth = -1, -1, {opener.name: 1}
+        first, named, begin, depth = -1, -1, opener.end, {opener.name: 1}
         at = bisect_left(self._starts, opener.end)
         for walked in range(at, len(self._tags)):
             tag = self._tags[walked]
@@ -121,7 +122,10 @@ class Tags:
                     named = tag.end
                 continue
             if not tag.closes:
-                depth[tag.name] = depth.get(tag.name, 0) + 1
+                # Directly behind another it opens the same thought once more: a server's template wrote the first.
+                if self._text[begin : tag.start].strip(_SPACE) or tag.name != opener.name:
+                    depth[tag.name] = depth.get(tag.name, 0) + 1
+                begin = tag.end
                 continue
             if depth.get(tag.name, 0) > 0:
                 depth[tag.name] -= 1
