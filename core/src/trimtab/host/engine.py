@@ -16,7 +16,7 @@ from trimtab.tokens import Checked
 from trimtab.trim import prompt_text
 from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
 
-__all__ = ["DEFAULT_OWNER", "Engine", "fingerprint", "holder"]
+__all__ = ["DEFAULT_OWNER", "Engine", "check_budget", "fingerprint", "holder"]
 
 DEFAULT_OWNER = "default"
 
@@ -36,6 +36,12 @@ def holder(owner: Owner | None) -> str:
     if not isinstance(owner, str) or not owner:
         raise CallerError(f"owner must be a non-empty string, not {owner!r:.80}")
     return owner
+
+
+def check_budget(budget: object) -> None:
+    """Raises CallerError for anything but a `Budget`, or None for the policy's."""
+    if budget is not None and not isinstance(budget, Budget):
+        raise CallerError(f"budget must be a Budget, as in Budget(limit=8_000, keep=4_000), not {budget!r:.80}")
 
 
 def fingerprint(tool: str, output: Json) -> str:

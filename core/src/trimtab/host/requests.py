@@ -9,7 +9,7 @@ from attrs import field, frozen
 from trimtab._json import decode
 from trimtab.budget import Budget
 from trimtab.errors import CallerError, UnsupportedOutput
-from trimtab.host.engine import Engine, fingerprint, holder
+from trimtab.host.engine import Engine, check_budget, fingerprint, holder
 from trimtab.host.steps import Steps
 from trimtab.host.trimming import trim_batch_steps
 from trimtab.telemetry import span
@@ -47,6 +47,7 @@ def trim_request_steps(
 ) -> Steps[TrimmedRequest]:
     """Trim the results of a request, batch by batch; a batch is what answers one assistant message."""
     held_by = holder(owner)
+    check_budget(budget)
     wire = _chosen(engine, request, protocol)
     results = wire.tool_results(request)
     calls = {one.key: one.call for one in wire.past_calls(request)} if results else {}

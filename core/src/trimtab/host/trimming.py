@@ -14,7 +14,7 @@ from trimtab.budget import Budget, share
 from trimtab.codecs.find import Found, find, splice
 from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
-from trimtab.host.engine import Engine, holder
+from trimtab.host.engine import Engine, check_budget, holder
 from trimtab.host.steps import Steps
 from trimtab.marker import HANDLE_DIGITS
 from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored, still_bulk
@@ -46,6 +46,8 @@ class _Prepared:
 def trim_steps(engine: Engine, call: Call, budget: Budget | None, owner: Owner | None) -> Steps[Trimmed]:
     """Trim one output and store what was moved."""
     held_by = holder(owner)
+    check_budget(budget)
+    _check_call(call)
     with span("trimtab.trim", {"gen_ai.tool.name": call.tool}) as recording:
         prepared = yield from _prepare(engine, call, budget, held_by)
         trimmed = yield from _store(engine, prepared, held_by)
@@ -66,9 +68,11 @@ def trim_batch_steps(
     `settled`: of outputs that were sent before (by index), the share that they were sent with; it stays.
     """
     held_by = holder(owner)
+    check_budget(budget)
+    if not isinstance(calls, Sequence):
+        raise CallerError(f"a batch is a list of Call(tool, output), not {type(calls).__name__}")
     for call in calls:
-        if not isinstance(call, Call):
-            raise CallerError(f"a batch is a list of Call(tool, output), not of {type(call).__name__}")
+        _check_call(call)
     with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}):
         prepared = []
         for call in calls:
@@ -99,6 +103,16 @@ def trim_batch_steps(
         return results
 
 
+def _check_call(call: object) -> None:
+    """Raises CallerError for what is no call: the caller's mistake, for which no output is to blame."""
+    if not isinstance(call, Call):
+        raise CallerError(f"a batch is a list of Call(tool, output), not of {type(call).__name__}")
+    if not isinstance(call.tool, str):
+        raise CallerError(f"the tool's name must be a string, not {call.tool!r:.80}; an unknown one is ''")
+    if call.focus is not None and not isinstance(call.focus, str):
+        raise CallerError(f'focus must be a string ("" for none), not {call.focus!r:.80}')
+
+
 def _counted(prepared: _Prepared, budget: Budget) -> int:
     """What a result counts in its batch: its size after its own budget, in the batch's unit, media left out."""
     skeleton = prepared.trimming.skeleton
@@ -109,8 +123,6 @@ def _counted(prepared: _Prepared, budget: Budget) -> int:
 
 def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> Steps[_Prepared]:
     """Everything but the store's part; a codec that fails leaves the output whole."""
-    if not isinstance(call.tool, str):
-        raise CallerError(f"the tool's name must be a string, not {call.tool!r:.80}; an unknown one is ''")
     policy = engine.policy
     tool, arguments = policy.inner_call(call.tool, call.arguments)
     used = budget or engine.budget(tool)
