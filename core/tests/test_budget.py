@@ -199,6 +199,34 @@ def test_a_cap_in_tokens_is_of_each_text() -> None:
         assert host.trim("page", trimmed.value, budget=budget).value is trimmed.value
 
 
+@given(
+    words=st.lists(st.sampled_from(("lock", "ship", "中文字", "/", "😀")), min_size=400, max_size=800),
+    spelt=st.permutations((r"\u0020", r"\u0020\u0020", " ")),
+    cap=st.sampled_from((64, 80, 150)),
+    keep=st.integers(min_value=128, max_value=400),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_cap_in_tokens_holds_however_a_text_is_spelt(words: list[str], spelt: list[str], cap: int, keep: int) -> None:
+    """JSON text in a spelling of nobody's may count far fewer tokens than its excerpts do: each of these is counted."""
+    output = "[" + ",".join(f'{{"content":"{blank.join(words)}"}}' for blank in spelt) + "]"
+    budget = Budget(unit="tokens", limit=400, keep=keep, cap=cap, counter=CountsBlanks())
+    with Host.load(discover=False) as host:
+        trimmed = host.trim("page", output, budget=budget)
+        assert host.inflate(trimmed.row) == output
+        assert host.trim("page", trimmed.value, budget=budget).value == trimmed.value
+
+
+class CountsBlanks:
+    """A token for each word between blanks, so that a text without blanks has one."""
+
+    name = "blanks"
+    version = "1"
+
+    def count(self, text: str) -> int:
+        """Words."""
+        return len(text.split(" "))
+
+
 @pytest.mark.parametrize("counter", [Estimate(), CountsBytes(), CountsWords()], ids=lambda one: one.name)
 @pytest.mark.parametrize("kind", sorted(TEXT_KINDS.keys() - {"json"}))
 @pytest.mark.parametrize("shape", ["text", "results"])

@@ -57,9 +57,15 @@ def test_several_in_one_text() -> None:
 
 def test_what_is_no_entry() -> None:
     """No refs at the beginning, or no summary: counted, with a reason."""
-    for text in ("Summary of m1-m2\nbody", "m1-m2 topic", "m12345678-m2 x\ny", "mm1-m2 x\ny"):
-        parsed = parse_compress_args({"content": [text]})
-        assert (parsed.ranges, parsed.diagnostics.invalid_items) == ((), 1)
+    for text in ("Summary of m1-m2\nbody", "m1-m2 topic", "m12345678-m2 x\ny", "mm1-m2 x\ny", "[m1-m2] x\ny"):
+        found = parse_compress_args({"content": [text]}).diagnostics
+        assert (found.ok, found.invalid_items, found.kind) == (False, 1, "no-valid-ranges")
+
+
+def test_a_header_alone_is_all_of_the_input() -> None:
+    """Refs without a summary are an entry that cannot be used, not damaged JSON."""
+    found = parse_compress_args("m1-m2\n").diagnostics
+    assert (found.kind, found.invalid_items) == ("no-valid-ranges", 1)
 
 
 def test_an_object_ends_a_header() -> None:

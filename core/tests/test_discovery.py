@@ -344,3 +344,24 @@ def test_nothing_loads_at_import_and_hosts_share_nothing() -> None:
         assert [codec.pattern for codec in one.registry.codecs] == ["mine"]
         assert other.registry.codecs == []
         assert isinstance(hookimpl, pluggy.HookimplMarker)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no name"), SystemExit(3), AttributeError("x")])
+def test_a_plugin_that_cannot_say_its_name_is_no_danger(error: BaseException) -> None:
+    """Whatever its `__name__` raises: it is called by its class, and loads or is reported as any other."""
+
+    class Nameless:
+        """A plugin without a name."""
+
+        @property
+        def __name__(self) -> str:
+            raise error
+
+        @hookimpl
+        def trimtab_codecs(self) -> list[Any]:
+            """No codecs."""
+            return []
+
+    registry = load(discover=False, extra=[Nameless(), Nameless()])
+    loaded = [one.name for one in registry.plugins] + [one.name for one in registry.broken]
+    assert loaded == ["trimtab", "Nameless", "Nameless-1"]

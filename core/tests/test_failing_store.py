@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from trimtab import ALL, Budget, Call, Host, Policy, Trimmed, UnsupportedOutput
+from trimtab import ALL, Budget, Call, Host, Policy, Trimmed, UnsupportedOutput, hookimpl
 from trimtab._json import blob_id, canonical
 from trimtab.blobs.memory import MemoryStore
-from trimtab.errors import DamagedBlob, LeftWhole, LostBlob, StoreUnavailable
+from trimtab.errors import DamagedBlob, LeftWhole, LostBlob, PluginError, StoreUnavailable
 from trimtab.testing.faults import FailingStore
 from trimtab.types import BlobStore
 
@@ -395,6 +395,88 @@ def test_a_counter_that_raises_leaves_the_output_whole() -> None:
         assert isinstance(trimmed.error, RuntimeError)
 
 
+class Counts:
+    """A counter that gives whatever it is told to."""
+
+    version = "1"
+
+    def __init__(self, gives: Any, name: str = "odd") -> None:
+        self.name = name
+        self._gives = gives
+
+    def count(self, text: str) -> Any:
+        """That."""
+        return self._gives(text) if callable(self._gives) else self._gives
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gives", [float("nan"), -1, True, False, "17", 1e9, None, [3], float("inf")])
+def test_a_count_that_is_none_leaves_the_output_whole(
+    way: Any, gives: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a counter gives must be a whole number from 0; else the output is whole, and the error names the counter."""
+    monkeypatch.setitem(globals(), "SMALL", Budget(unit="tokens", limit=200, keep=128, counter=Counts(gives)))
+    with Host.load(discover=False) as host:
+        output = page(1)
+        trimmed = way(host, "x", output)
+        assert_whole(trimmed, output)
+        assert isinstance(trimmed.error, PluginError)
+        assert f"token counter 'odd' gave {gives!r} ({type(gives).__name__})" in str(trimmed.error)
+        assert "x: left whole" in caplog.text
+
+
+def test_a_count_may_be_of_any_integer_type() -> None:
+    """A number that says that it is an integer, as numpy's do, is one."""
+
+    class Whole:
+        """Three hundred."""
+
+        def __index__(self) -> int:
+            return 300
+
+    with Host.load(discover=False) as host:
+        budget = Budget(unit="tokens", limit=200, keep=128, counter=Counts(lambda text: Whole()))
+        assert host.trim("x", page(1), budget=budget).over_budget
+
+
+def test_a_counter_that_fails_in_a_batch_fails_one_output() -> None:
+    """The rest of the batch is trimmed; what could not be counted is whole, and says why."""
+
+    def count(text: str) -> int:
+        if "2.1:" in text and "omitted" in text:
+            raise RuntimeError("no vocabulary")
+        return len(text) // 4
+
+    budget = Budget(unit="tokens", limit=300, keep=300, batch=400, counter=Counts(count))
+    with Host.load(discover=False) as host:
+        one, two = host.trim_batch([Call("x", page(1)), Call("x", page(2))], budget=budget)
+        assert one.changed
+        assert_whole(two, two.value)
+        assert isinstance(two.error, RuntimeError)
+
+
+class MakesCounters:
+    """An application's plugin whose counters cannot be made."""
+
+    @hookimpl
+    def trimtab_token_counters(self) -> Mapping[str, Any]:
+        """One factory that raises, one that gives something else."""
+        return {"raises": lambda: 1 // 0, "other": lambda: 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [("raises", "its factory raised ZeroDivisionError"), ("other", "its factory gave int, which is no token counter")],
+)
+def test_a_counter_that_cannot_be_made_is_named(name: str, complaint: str) -> None:
+    """As a name that nothing registers, it is an error and not an output that stays whole: no output is to blame."""
+    with (
+        Host.load(plugins=[MakesCounters()], discover=False) as host,
+        pytest.raises(PluginError, match=f"token counter '{name}': {complaint}"),
+    ):
+        host.trim("x", page(1), budget=Budget(unit="tokens", limit=200, keep=128, counter=name))
+
+
 def test_what_went_whole_says_why_each_time() -> None:
     """A later call for an output that went whole gives the first failure again, also once the store is well."""
     host, store = failing("put", "os")
@@ -424,3 +506,51 @@ def test_one_owners_failure_changes_nothing_of_anothers() -> None:
     store.heal()
     assert sync(host, "x", page(1), owner="a").value == sent.value
     assert sync(host, "x", page(1), owner="b").value == page(1)
+
+
+OUTPUTS = [page(1), {"content": page(2)}, json.dumps([{"content": page(3)}])]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_what_was_sent_trimmed_stays_so_when_a_put_fails(
+    way: Any, error: str, output: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The texts are held already, so nothing has to be stored: the same bytes again, and the failure in the log."""
+    host, store = failing("put", error, nth=2)
+    sent = sync(host, "fetch", output, owner="a")
+    assert sent.changed
+    again = way(host, "fetch", output, owner="a")
+    assert store.failed
+    assert (again.value, again.row, again.error) == (sent.value, sent.row, None)
+    assert "fetch: a put failed, but its texts are held already" in caplog.text
+    assert_whole(way(host, "fetch", output, owner="b"), output)
+    assert host.inflate(again.row, owner="a") == output
+    store.heal()
+    assert way(host, "fetch", output, owner="a").value == sent.value
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_the_store_lost_goes_whole_when_a_put_fails(way: Any) -> None:
+    """A marker whose text is not held any more would lead nowhere."""
+    host, _ = failing("put", "os", nth=2)
+    assert sync(host, "fetch", page(1), owner="a").changed
+    host.release("a")
+    output = page(1)
+    again = way(host, "fetch", output, owner="a")
+    assert_whole(again, output)
+    assert isinstance(again.error, OSError)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_store_that_cannot_say_what_it_holds_leaves_outputs_whole(way: Any) -> None:
+    """When `held` fails after a put did, the output goes whole, with what the put raised beside it."""
+    store = FailingStore(FailingStore(MemoryStore(), "put", 2, ERRORS["os"]), "held", 1, ERRORS["type"])
+    host = _host(store)
+    assert sync(host, "fetch", page(1), owner="a").changed
+    output = page(1)
+    again = way(host, "fetch", output, owner="a")
+    assert_whole(again, output)
+    assert isinstance(again.error, OSError)
+    assert "could not say what it holds: TypeError" in again.error.__notes__[0]

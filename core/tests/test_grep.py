@@ -60,6 +60,50 @@ def test_a_search_stops_when_its_time_is_up() -> None:
     assert 5 <= len(result) <= 10
 
 
+@pytest.mark.parametrize("after", ["", "\n", "\nneedle\n", "\n\n\nneedle"])
+@pytest.mark.parametrize("long", [5_000_000, 9_000_000, 300])
+def test_a_search_always_moves_forward(after: str, long: int) -> None:
+    """A line that alone takes all the time is passed over, and named: going on from there ends, and finds the rest."""
+    text = "first needle\n" + "x" * long + after
+    found: list[int] = []
+    unsearched: list[int | None] = []
+    line: int | None = 1
+    begun = []
+    while line is not None:
+        begun.append(line)
+        assert len(begun) < 10
+        result = grep(source(text), slow, line=line, seconds=1)
+        found += [one.line for one in result.matches]
+        unsearched.append(result.unsearched)
+        assert result.next_line is None or result.next_line > line
+        line = result.next_line
+    assert found == [1, *([text.count("\n", 0, text.rfind("needle")) + 1] if "needle" in after else [])]
+    assert [one for one in unsearched if one] == [2]
+
+
+def slow(text: str, seconds: float) -> tuple[int, int] | None:
+    """Looks for a needle, and in a long text finds no end."""
+    if text.startswith("xxx"):
+        raise TimeoutError
+    at = text.find("needle")
+    return None if at < 0 else (at, at + 6)
+
+
+def test_a_line_that_got_no_fair_time_is_not_passed_over() -> None:
+    """Without time, or where something else had most of it, the search goes on where it stopped."""
+    for options in ({"seconds": 0.0}, {"may_pass": False, "seconds": 1.0}):
+        result = grep(source("xxx\nneedle"), slow, **options)  # type: ignore[arg-type]
+        assert (result.stopped, result.next_line, result.unsearched) == ("time", 1, None)
+
+
+def test_slow_reading_is_no_reason_to_pass_over_a_line() -> None:
+    """When reading takes all the time, the first line is searched all the same."""
+    ticks = count(step=10)
+    result = grep(source("needle\nneedle\n"), finder("needle"), seconds=1, clock=lambda: float(next(ticks)))
+    assert [one.line for one in result.matches] == [1]
+    assert (result.stopped, result.next_line, result.unsearched) == ("time", 2, None)
+
+
 def test_a_match_in_a_long_line_is_shown_with_what_is_around_it() -> None:
     """Of a long line 400 chars around the match are given, and the char says where in the text it stands."""
     text = "x" * 50_000 + "needle" + "y" * 50_000

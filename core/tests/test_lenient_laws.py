@@ -18,6 +18,7 @@ FRAGMENTS = (
     *'{}[]"\'",:\\\n a1-()=`#“”，：｛',
     *('{"a":', '{"a":"x","b":1}', '"startRef":"m1"', '"summary":"', '"}', "//", "/*", "*/", "```json\n", '"""', "True"),
     *("\\u", "\\ud83d", "\ud83d", "\x00", '", "b" and', '"x" y', "undefined", '","summary":"', "=>", "{{", "[["),
+    *('" + "', "' '", '("', '")', "(", ")", "...", "1 2", "+1", "0x1F", "1e999", "1,000", " + name", "true "),
 )
 SOUP = st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join)
 JSON = st.recursive(
@@ -27,7 +28,29 @@ JSON = st.recursive(
     | st.dictionaries(st.sampled_from(["a", "b", "summary"]), inner, max_size=3),
     max_leaves=10,
 )  # fmt: skip
-EDITS = ("", '"a"', '","', '"}', ' "b" ', "\\*", "// c\n", "/* x */", "True", ",,", '"x": 1,', "'", "{", "}", "]", "\n")
+EDITS = (
+    "",
+    '"a"',
+    '","',
+    '"}',
+    ' "b" ',
+    "\\*",
+    "// c\n",
+    "/* x */",
+    "True",
+    ",,",
+    '"x": 1,',
+    "'",
+    "{",
+    "}",
+    "]",
+    "\n",
+    '" + "',
+    '" "',
+    "...",
+    "1 ",
+    "+",
+)
 
 FOUND_BY_FUZZING = (
     '{"a":"tail \\ud83d\\',

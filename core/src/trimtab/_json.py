@@ -60,6 +60,17 @@ _encode = msgspec.json.Encoder().encode
 _decode_string = msgspec.json.Decoder(str).decode
 
 
+def _finite(spelt: str) -> float:
+    """A float; an overflow, which JSON could not spell again, is refused."""
+    number = float(spelt)
+    if not isfinite(number):
+        raise ValueError(spelt)
+    return number
+
+
+_decode_finite = msgspec.json.Decoder(float_hook=_finite).decode
+
+
 def utf8(text: str) -> bytes:
     """The bytes that are hashed and stored: UTF-8, lone surrogates as three bytes each (`surrogatepass`)."""
     return text.encode("utf-8", "surrogatepass")
@@ -180,10 +191,13 @@ def decode_strict(text: str) -> Json:
 
 
 def decode_or_none(text: str) -> Json:
-    """As `decode_strict`, but None where that raises: for callers to whom damage is an everyday thing."""
+    """As `decode_strict`, but None where that raises, and for a number that is too large for a float.
+
+    For callers to whom damage is an everyday thing.
+    """
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return _decode_finite(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
 

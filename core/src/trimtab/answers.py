@@ -123,6 +123,8 @@ def search_output(found: GrepResult, room: Room) -> Json:
         output["next_line"] = next_line
     if found.stopped == "time":
         output["stopped"] = TIME_UP
+    if found.unsearched is not None:
+        output["unsearched_line"] = found.unsearched
     return output
 
 

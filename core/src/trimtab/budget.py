@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from attrs import Attribute, Factory, field, frozen
 
@@ -11,13 +11,16 @@ from trimtab.errors import BadBudget
 from trimtab.marker import MIN_MOVED
 from trimtab.types import TokenCounter
 
-__all__ = ["Budget", "fill", "share"]
+__all__ = ["KEEP", "LIMIT", "Budget", "fill", "share"]
 
 Unit = Literal["chars", "tokens"]
 
+LIMIT: Final = 20_000
+KEEP: Final = 12_000
+"""What holds where nothing is said, in either unit."""
+
 _LEAST = {"chars": 512, "tokens": 128}
 _LEAST_CAP = {"chars": MIN_MOVED, "tokens": 64}
-_KEEP = 12_000
 
 
 def _size(instance: Budget, attribute: Attribute[Any], value: object) -> None:
@@ -38,7 +41,7 @@ def _counter(_instance: Budget, _attribute: Attribute[Any], value: object) -> No
 
 
 def _usual_keep(budget: Budget) -> int:
-    return min(_KEEP, budget.limit) if isinstance(budget.limit, int) else _KEEP
+    return min(KEEP, budget.limit) if isinstance(budget.limit, int) else KEEP
 
 
 @frozen(kw_only=True)
@@ -61,7 +64,7 @@ class Budget:
     """
 
     unit: Unit = field(default="chars", validator=_unit)
-    limit: int = field(default=20_000, validator=_size)
+    limit: int = field(default=LIMIT, validator=_size)
     keep: int = field(default=Factory(_usual_keep, takes_self=True), validator=_size)
     batch: int | None = field(default=None, validator=_size)
     cap: int | None = field(default=None, validator=_size)

@@ -71,6 +71,45 @@ class Citable:
     same: Callable[[Citation], Hashable]
     names: Callable[[Citation], Iterable[str]] = field(default=lambda one: (one.url,))
 
+    def check(
+        self,
+        answer: str,
+        lookups: Iterable[Lookup],
+        *,
+        also: Iterable[Citable] = (),
+        own_servers: Collection[str] = (),
+        policy: Policy | None = None,
+    ) -> CitationCheck:
+        """Which of these tools' results an answer cites, which ids it cites that none has, and which it leaves out.
+
+        Args:
+            answer: Markdown.
+            lookups: the turn's tool calls with their outputs or rows, in order. Other tools' are not counted, nor are
+                those of a foreign MCP server, whatever the tool is called there.
+            also: what else may be cited, as another plugin's `Citable`.
+            own_servers: MCP servers whose tools are the application's own.
+            policy: its meta-tools count as the tools that they call.
+
+        Raises:
+            EnvelopeError: a damaged row.
+        """
+        return check_citations(answer, lookups, [self, *also], own_servers=own_servers, policy=policy)
+
+    def render(
+        self,
+        answer: str,
+        lookups: Iterable[Lookup],
+        *,
+        also: Iterable[Citable] = (),
+        own_servers: Collection[str] = (),
+        policy: Policy | None = None,
+    ) -> CitedAnswer:
+        """The answer with display numbers for its markers, and the check, whose `cited` is the list of sources.
+
+        Arguments and errors as for `check`.
+        """
+        return render_citations(answer, lookups, [self, *also], own_servers=own_servers, policy=policy)
+
 
 @frozen(kw_only=True)
 class CitationCheck:

@@ -23,6 +23,7 @@ from trimtab.errors import BrokenPlugin
 from trimtab.hookspecs import ENTRY_POINT_GROUP, PROJECT
 from trimtab.types import BlobStore, Codec, TokenCounter
 from trimtab.wire import WireProtocol
+from trimtab.wire.guard import METHODS
 
 if TYPE_CHECKING:
     from trimtab.policy import PluginPolicy
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Broken", "Conflict", "NamedCodec", "Plugin", "Registry", "load"]
 
 _BUILTIN = "trimtab"
-_PROTOCOL_METHODS = tuple(name for name in vars(WireProtocol) if not name.startswith("_") and name != "name")
 _HOOKS = tuple(name for name in trimtab.hookspecs.__all__ if name.startswith("trimtab_"))
 
 
@@ -127,8 +127,8 @@ def load(
     _add(registry, _Candidate(_BUILTIN, PROJECT, _version(), lambda: trimtab.builtin))
     seen = {_BUILTIN: PROJECT}
     for index, plugin in enumerate(extra):
-        name = getattr(plugin, "__name__", None) or type(plugin).__name__
-        name = name if isinstance(name, str) and name not in seen else f"{type(plugin).__name__}-{index}"
+        name = _own_name(plugin)
+        name = name if name not in seen else f"{type(plugin).__name__}-{index}"
         seen[name] = "(application)"
         _add(registry, _Candidate(name, "(application)", "", lambda plugin=plugin: plugin))  # type: ignore[misc]
     for candidate in _candidates(_installed(registry) if found is None else found) if discover else ():
@@ -142,6 +142,15 @@ def load(
         seen[candidate.name] = candidate.distribution
         _add(registry, candidate)
     return registry
+
+
+def _own_name(plugin: object) -> str:
+    """A module's or a class's name; of an object that has none, or cannot say it, its class's."""
+    try:
+        name = getattr(plugin, "__name__", None)
+    except (Exception, SystemExit):  # a property: what else is wrong with the plugin, loading it will show
+        name = None
+    return name if isinstance(name, str) and name else type(plugin).__name__
 
 
 def _version() -> str:
@@ -252,7 +261,7 @@ def _checked(hook: str, given: Any) -> Any:
         for one in protocols:
             if not isinstance(getattr(one, "name", None), str):
                 raise BrokenPlugin(f"{hook}: a protocol has a `name`, {one!r:.120} has none")
-            missing = [name for name in _PROTOCOL_METHODS if not callable(getattr(one, name, None))]
+            missing = [name for name in METHODS if not callable(getattr(one, name, None))]
             if missing:
                 raise BrokenPlugin(f"{hook}: protocol {one.name!r} has no {', '.join(missing)}")
         return protocols

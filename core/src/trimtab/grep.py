@@ -44,18 +44,27 @@ def grep(
     most: int = MOST_MATCHES,
     seconds: float = SECONDS,
     clock: Callable[[], float] = time.monotonic,
+    may_pass: bool = True,
 ) -> GrepResult:
     """Lines that match, from 1-based `line` on.
 
     Stops at `most` matches or after `seconds`; then `stopped` says why and `next_line` where to go on.
+
+    Args:
+        may_pass: whether the first line may be passed over when it takes all the time; not where `seconds` is what
+            something else has left of it, and the next search begins with this line and all of the time.
     """
     end = clock() + seconds
     total = source.size.lines
     matches: list[Match] = []
     stopped: Literal["time", "matches"] | None = None
     next_line: int | None = None
+    begun = False
     for number, char, text in _pieces(source, line):
         left = end - clock()
+        if not begun and may_pass:
+            left = max(left, seconds)  # reading may have taken long: the first piece is searched all the same
+        begun = True
         try:
             found = find(text, left) if left > 0 else None
         except TimeoutError:
@@ -70,7 +79,12 @@ def grep(
             stopped, next_line = "matches", number
             break
         matches.append(_match(number, char, text, found))
-    return GrepResult(matches=tuple(matches), total_lines=total, stopped=stopped, next_line=next_line)
+    unsearched = None
+    if may_pass and seconds > 0 and next_line is not None and next_line <= max(line, 1):
+        unsearched, next_line = next_line, next_line + 1 if next_line < total else None
+    return GrepResult(
+        matches=tuple(matches), total_lines=total, stopped=stopped, next_line=next_line, unsearched=unsearched
+    )
 
 
 def _match(number: int, char: int, text: str, found: tuple[int, int]) -> Match:

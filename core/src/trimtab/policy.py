@@ -15,7 +15,7 @@ import attrs
 from attrs import Attribute, field, frozen
 from attrs.validators import optional
 
-from trimtab.budget import Budget
+from trimtab.budget import KEEP, LIMIT, Budget
 from trimtab.codecs.declare import pointers
 from trimtab.errors import BadBudget, PointerError, PolicyError
 from trimtab.focus import query_of
@@ -187,8 +187,8 @@ class Policy:
         PolicyError: a value of the wrong type, or numbers that contradict one another.
     """
 
-    limit: int = field(default=20_000, validator=_kind(int))
-    keep: int = field(default=12_000, validator=_kind(int))
+    limit: int = field(default=LIMIT, validator=_kind(int))
+    keep: int = field(default=KEEP, validator=_kind(int))
     unit: Literal["chars", "tokens"] = field(default="chars", validator=_one_of("chars", "tokens"))
     counter: str = field(default="estimate", validator=_kind(str))
     batch: int | None = field(default=None, validator=_kind(int, optional=True))
@@ -210,7 +210,7 @@ class Policy:
             self.budget()
         except BadBudget as error:
             raise PolicyError(str(error)) from error
-        if self.keep > self.limit and self.keep != attrs.fields(Policy).keep.default:
+        if self.keep > self.limit and self.keep != KEEP:
             raise PolicyError(f"keep ({self.keep}) is above limit ({self.limit}); set both")
         for name, own in self.tools.items():
             try:

@@ -14,14 +14,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 from functools import cache, partial
+from operator import index
 from typing import Final, Protocol
 
 from attrs import field, frozen
 
-from trimtab.errors import CallerError, MissingExtra
+from trimtab.errors import CallerError, MissingExtra, PluginError
 from trimtab.types import TokenCounter
 
-__all__ = ["BUILTIN_COUNTERS", "Estimate", "Exact"]
+__all__ = ["BUILTIN_COUNTERS", "Checked", "Estimate", "Exact"]
 
 UNIT: Final = 64
 """Costs are in 64ths of a token."""
@@ -150,6 +151,39 @@ class Estimate:
             total += sum(pairs.to_bytes(len(classes), "little").translate(costs.pair))
             before = groups[-1:]
         return -(-total // UNIT)
+
+
+@frozen
+class Checked:
+    """A counter that somebody else may have written: a count that is none would be compared, and decide silently."""
+
+    _counter: TokenCounter
+
+    @property
+    def name(self) -> str:
+        """The counter's."""
+        return self._counter.name
+
+    @property
+    def version(self) -> str:
+        """The counter's."""
+        return self._counter.version
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`. What the counter raises is raised; PluginError: what it gave is no whole number from 0."""
+        counted: object = self._counter.count(text)
+        if type(counted) is int and counted >= 0:
+            return counted
+        try:
+            number = -1 if isinstance(counted, bool) else index(counted)  # type: ignore[arg-type]
+        except TypeError:
+            number = -1
+        if number < 0:
+            raise PluginError(
+                f"token counter {self.name!r:.80} gave {counted!r:.80} ({type(counted).__name__}) for a text of "
+                f"{len(text)} chars; it must give a whole number from 0"
+            )
+        return number
 
 
 class _Tokenizer(Protocol):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from trimtab._json import Escape, blob_id, canonical, escape, escaped_length, refuse_split_pair
 from trimtab.budget import Budget, fill
@@ -113,6 +113,26 @@ class _Composed:
 
 
 @frozen
+class _TokenCap:
+    """What any one text may take in tokens, however much room there is: the budget's `cap`."""
+
+    most: int
+    counter: TokenCounter
+
+    def count(self, part: _Part, spelt: str) -> int:
+        """Tokens of what stands in a part's place."""
+        return self.counter.count(escape(spelt, "utf8") if part.spelling.outer else spelt)
+
+    def hard(self, part: _Part) -> int | None:
+        """Code points to begin with for the part's excerpt; None: the text may stay."""
+        if part.length < MIN_MOVED:
+            return None
+        source = part.bulk.source
+        counted = self.count(part, part.spelling.spell(part.bulk.text) if source is None else source)
+        return None if counted <= self.most else min(part.length - 1, part.length * self.most // counted)
+
+
+@frozen
 class _Job:
     """One output with its parts, ready to be composed at any cap."""
 
@@ -122,6 +142,7 @@ class _Job:
     reader: str | None
     focus: str | None
     plain: bool = False
+    tokens: _TokenCap | None = None
 
     def frame(self) -> int:
         """Code points of the output with every movable text and media payload empty."""
@@ -147,8 +168,23 @@ class _Job:
         for index, part in enumerate(self.parts):
             most = 0 if bare_only else _least(cap, part.hard)
             if most is not None and part.length >= MIN_MOVED and part.length > most:
-                excerpts[index] = self.excerpt(part, most)
+                excerpts[index] = self.capped(part, most)
         return self.with_excerpts(excerpts)
+
+    def capped(self, part: _Part, most: int) -> Excerpt:
+        """The excerpt of one text that takes at most `most` code points, and no more tokens than one text may.
+
+        Fewer code points can be more tokens, and an excerpt may be spelt otherwise than its text: each is counted.
+        """
+        for _ in range(_TOKEN_ROUNDS):
+            excerpt = self.excerpt(part, most)
+            if self.tokens is None or most < MARKER_MAX:
+                return excerpt
+            counted = self.tokens.count(part, part.spelling.spell(excerpt.text))
+            if counted <= self.tokens.most:
+                return excerpt
+            most = min(most - 1, most * self.tokens.most // counted)
+        return self.excerpt(part, 0)
 
     def with_excerpts(self, excerpts: Mapping[int, Excerpt]) -> _Composed:
         """The skeleton with these excerpts in the place of their texts."""
@@ -210,8 +246,11 @@ def _by_tokens(
     text = job.counted(job.compose(None))
     tokens = counter.count(text) if counted is None else counted
     chars = max(len(text), 1)
-    for part in job.parts:
-        part.hard = None if budget.cap is None else _hard(job, part, budget.cap, counter)
+    if budget.cap is not None:
+        tokens_cap = _TokenCap(budget.cap, counter)
+        job = evolve(job, tokens=tokens_cap)
+        for part in job.parts:
+            part.hard = tokens_cap.hard(part)
     if tokens <= budget.limit:
         return _finish(job, job.compose(None), None, over_budget=False)
     filled = fill(frame, lengths, budget.keep * chars // tokens)
@@ -226,26 +265,6 @@ def _by_tokens(
         cap = cap * budget.keep // count  # less than it was, since count is above keep
     composed = job.compose(0)
     return _finish(job, composed, 0, over_budget=counter.count(job.counted(composed)) > budget.keep)
-
-
-def _hard(job: _Job, part: _Part, tokens: int, counter: TokenCounter) -> int | None:
-    """What one text may take, in code points, for its excerpt to have at most so many tokens; None: it has no more."""
-
-    def count(spelt: str) -> int:
-        return counter.count(escape(spelt, "utf8") if part.spelling.outer else spelt)
-
-    source = part.bulk.source
-    there = part.spelling.spell(part.bulk.text) if source is None else source
-    counted = 0 if part.length < MIN_MOVED else count(there)
-    hard = part.length
-    for _ in range(_TOKEN_ROUNDS):
-        if counted <= tokens:
-            return None if hard == part.length else hard
-        if hard < MARKER_MAX:
-            break
-        hard = min(hard - 1, hard * tokens // counted)
-        counted = count(part.spelling.spell(job.excerpt(part, hard).text))
-    return 0
 
 
 def _least(cap: int | None, hard: int | None) -> int | None:

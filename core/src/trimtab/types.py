@@ -129,14 +129,16 @@ class Match:
 class GrepResult:
     """Matching lines in order; iterating over it gives each `Match`.
 
-    `stopped`: why the search ended before the text did ("time", "matches"), else None;
-    then `next_line` is where to search on.
+    `stopped`: why the search ended before the text did ("time", "matches"), else None; then `next_line` is where to
+    search on, and None at the text's end. It is always behind the line where the search began: one that alone takes all
+    the time is passed over, and is `unsearched`, since what is left of it was not looked at; else None.
     """
 
     matches: tuple[Match, ...]
     total_lines: int
     stopped: Literal["time", "matches"] | None = None
     next_line: int | None = None
+    unsearched: int | None = None
 
     def __iter__(self) -> Iterator[Match]:
         return iter(self.matches)

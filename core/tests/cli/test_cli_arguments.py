@@ -43,3 +43,10 @@ def test_no_range_exits_with_1(trimtab: Any, data: bytes) -> None:
     done = trimtab("parse-args", "-", stdin=data)
     assert (done.code, done.out) == (1, b"")
     assert "0 ranges" in done.err
+
+
+def test_debug_is_an_option_as_everywhere(trimtab: Any) -> None:
+    """It shows where an error was raised; the help names it."""
+    assert trimtab("parse-args", "-", "--debug", stdin=json.dumps(GOOD).encode()).code == 0
+    assert "Traceback" in trimtab("parse-args", "missing", "--debug").err
+    assert "--debug" in trimtab("parse-args", "--help").text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trimtab import Budget, Host
+from trimtab import Budget, Host, Policy
 
 RESULTS = [{"id": f"r-{n}", "url": f"https://example.org/{n}", "content": f"sentence {n}. " * 900} for n in range(4)]
 
@@ -328,3 +328,11 @@ def test_long_reports_are_cut(trimtab: Any) -> None:
     done = trimtab("trim", "-", stdin=json.dumps(output).encode())
     assert "… and 30 other texts" in done.err
     assert len(done.err.split("\n")) < 16
+
+
+def test_the_help_names_the_defaults_that_hold(trimtab: Any) -> None:
+    """The numbers in the help are those of a policy that says nothing."""
+    words = trimtab("trim", "--help").text
+    assert f"else {Policy().limit:,}" in words
+    assert f"else {Policy().keep:,};" in words
+    assert (Policy().limit, Policy().keep) == (Budget().limit, Budget().keep)

@@ -194,7 +194,7 @@ def test_a_pattern_that_takes_for_ever_is_stopped(host: Host, tmp_path: Path) ->
     (tmp_path / "a.txt").write_text("a" * 60 + "\n", encoding="utf-8")
     tools = FsTools(host, folders=[tmp_path], seconds=0.05)
     output = tools.run("fs_search", {"pattern": "(a|aa)+\\Z!"}, allow=ALL)
-    assert output["next_file"] == "a.txt"
+    assert (output["next_file"], output["next_line"], output["unsearched_line"]) == ("a.txt", 2, 1)
     assert "time limit" in output["stopped"]
 
 

@@ -14,7 +14,7 @@ from trimtab.compress import CompressRange, Parsed, explain, parse_compress_args
 __all__ = ["parse_args"]
 
 
-def parse_args(file: File, /, *, call_id: Name = None, json: bool = False) -> int:
+def parse_args(file: File, /, *, call_id: Name = None, json: bool = False, debug: bool = False) -> int:
     """Print the ranges in the arguments of a compress call, and what was wrong with them.
 
     The input is what the wire carried, however damaged: JSON or what was meant to be JSON, line form, a call envelope.
@@ -25,6 +25,7 @@ def parse_args(file: File, /, *, call_id: Name = None, json: bool = False) -> in
         file: A file, or - for standard input.
         call_id: The call's id, which each range gets.
         json: Print one object with ranges, diagnostics and explanation.
+        debug: Show where an error was raised.
     """
     parsed = parse_compress_args(read_bytes(file), call_id=call_id)
     if json:

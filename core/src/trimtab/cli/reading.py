@@ -103,10 +103,11 @@ def grep(
                 for match in result.matches:
                     _print(screen, match, find)
                 found += len(result.matches)
-                if result.next_line is not None and result.next_line <= at and not result.matches:
+                if result.unsearched is not None and result.stopped == "time":
+                    after = f", or go on after it with --line {result.next_line}" if result.next_line else ""
                     raise BadPattern(
-                        f"line {at} alone takes longer than {SECONDS:g} seconds; use a simpler pattern, "
-                        f"or go on after it with --line {at + 1}"
+                        f"line {result.unsearched} alone takes longer than {SECONDS:g} seconds; "
+                        f"use a simpler pattern{after}"
                     )
                 at = result.next_line
                 tell(at or total)
@@ -147,7 +148,7 @@ def _range(unit: str, first: int, last: int) -> str:
 def _print(screen: Console, match: Match, find: Finder) -> None:
     text = shown(match.text)
     if not is_terminal(sys.stdout):
-        sys.stdout.write(f"{match.line}:{match.char}:{text}\n")
+        emit(f"{match.line}:{match.char}:{text}\n")
         return
     try:
         where = find(match.text, _LOOK_AGAIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trimtab.host import Host
 from trimtab.types import Json
 from trimtab.wire import detect
+from trimtab.wire.guard import guarded
 
 __all__ = ["request_protocol"]
 
@@ -17,6 +18,7 @@ def request_protocol(host: Host, value: Json) -> str | None:
     if not isinstance(value, dict):
         return None
     name = detect(value, host.protocols)
-    if name is None or host.protocols[name].detect(value) < _SURE:
+    if name is None:
         return None
-    return name if host.protocols[name].tool_results(value) else None
+    wire = guarded(host.protocols[name])
+    return name if wire.detect(value) >= _SURE and wire.tool_results(value) else None

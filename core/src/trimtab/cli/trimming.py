@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from attrs import define, field
+from attrs import define, field, frozen
 from cyclopts import Parameter
 
 from trimtab._json import canonical
 from trimtab.budget import Budget
-from trimtab.cli.inputs import Outputs, argument, read_outputs
+from trimtab.cli.inputs import Form, Outputs, argument, read_outputs
 from trimtab.cli.options import Count, File, Flat, Name, Places
 from trimtab.cli.places import find_policy, open_host
 from trimtab.cli.requests import request_protocol
@@ -34,20 +34,82 @@ _ANY = "output"
 _NAMED = 10
 
 
+@frozen(kw_only=True)
+class _About:
+    """Options that are about one output.
+
+    Args:
+        tool: The tool's name, which decides on codec and budget. Default: output.
+        focus: What the excerpts should answer; "" for nothing. Default: taken from the arguments.
+        arguments: The call's arguments, as JSON.
+        row: Print the row for the database instead of the rendering.
+    """
+
+    tool: Annotated[str, Parameter(metavar="NAME")] = _ANY
+    focus: Annotated[str | None, Parameter(metavar="TEXT")] = None
+    arguments: Annotated[str | None, Parameter(metavar="JSON")] = None
+    row: bool = False
+
+    def call(self) -> Call:
+        """The call that gave the output. Raises CallerError."""
+        return Call(self.tool, None, arguments=argument(self.arguments, "--arguments"), focus=self.focus)
+
+
+@frozen(kw_only=True)
+class _Read:
+    """Options that say how the input is read.
+
+    Args:
+        as_: What the input is.
+        protocol: The wire protocol of a request, such as anthropic. Default: the one that it looks like.
+    """
+
+    as_: Annotated[Literal[Form, "request"], Parameter(name="--as")] = "auto"
+    protocol: Name = None
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the input is said to be a provider's request."""
+        return self.as_ == "request" or self.protocol is not None
+
+    @property
+    def form(self) -> Form:
+        """What a file is read as: a request is one JSON value."""
+        return "json" if self.as_ == "request" or self.protocol is not None else self.as_
+
+
+@frozen(kw_only=True)
+class _Sizes:
+    """Options that change the policy's budget.
+
+    Args:
+        limit: An output up to this size is left alone. Default: the policy's, else 20,000.
+        keep: A larger one is trimmed to this. Default: the policy's, else 12,000; never above the limit.
+        unit: What the sizes count. Default: the policy's, else chars.
+    """
+
+    limit: Count = None
+    keep: Count = None
+    unit: Literal["chars", "tokens"] | None = None
+
+    def budget(self, policy: Policy, call: Call) -> Budget:
+        """The policy's for the tool with what is given here; one of limit and keep brings the other along."""
+        own = policy.budget(policy.inner_call(call.tool, call.arguments)[0])
+        limit = max(own.limit, self.keep or 0) if self.limit is None else self.limit
+        keep = min(own.keep, limit) if self.keep is None else self.keep
+        return Budget(
+            unit=self.unit or own.unit, limit=limit, keep=keep, batch=own.batch, cap=own.cap, counter=own.counter
+        )
+
+
 def trim(
     file: File,
     /,
     *,
-    tool: Annotated[str, Parameter(metavar="NAME")] = _ANY,
-    limit: Count = None,
-    keep: Count = None,
-    unit: Literal["chars", "tokens"] | None = None,
-    focus: Annotated[str | None, Parameter(metavar="TEXT")] = None,
-    arguments: Annotated[str | None, Parameter(metavar="JSON")] = None,
-    as_: Annotated[Literal["auto", "json", "text", "jsonl", "request"], Parameter(name="--as")] = "auto",
-    protocol: Name = None,
+    about: Annotated[_About | None, Parameter(name="*")] = None,
+    sizes: Annotated[_Sizes | None, Parameter(name="*")] = None,
+    read: Annotated[_Read | None, Parameter(name="*")] = None,
     owner: Name = None,
-    row: bool = False,
     json: bool = False,
     places: Flat = None,
 ) -> int:
@@ -68,44 +130,41 @@ def trim(
 
     Args:
         file: A file, or - for standard input.
-        tool: The tool's name, which decides on codec and budget. Default: output.
-        limit: An output up to this size is left alone. Default: the policy's, else 20,000.
-        keep: A larger one is trimmed to this. Default: the policy's, else 12,000; never above the limit.
-        unit: What the sizes count. Default: the policy's, else chars.
-        focus: What the excerpts should answer; "" for nothing. Default: taken from the arguments.
-        arguments: The call's arguments, as JSON.
-        as_: What the input is.
         owner: Who holds the stored texts until `trimtab store release`, such as a conversation's id. Default: default.
-        protocol: The wire protocol of a request, such as anthropic. Default: the one that it looks like.
-        row: Print the row for the database instead of the rendering.
         json: Print an object for each output, with value, row, sizes and error.
     """
-    places = places or Places()
-    if row and json:
-        raise CallerError("give --row or --json, not both: --json has the row too")
-    call = Call(tool, None, arguments=argument(arguments, "--arguments"), focus=focus)
-    asked = as_ == "request" or protocol is not None
-    about_output = row or arguments is not None or focus is not None or tool != _ANY
-    if asked and about_output:
-        raise CallerError(
-            "--tool, --arguments, --focus and --row are about one output; a request says which call is which"
-        )
-    outputs = read_outputs(file, "json" if as_ == "request" or asked else as_)
+    about, sizes, read, places = about or _About(), sizes or _Sizes(), read or _Read(), places or Places()
+    _check_together(about, read, json=json)
+    call = about.call()
+    outputs = read_outputs(file, read.form)
     host, url = open_host(places, reading=False)
     with host:
-        budget = _budget(host.policy, call, limit, keep, unit)
+        budget = sizes.budget(host.policy, call)
         report = _Report(outputs=outputs, budget=budget, url=url, places=places, trims=host.policy.trims())
-        if not asked and not about_output and as_ == "auto" and outputs.form == "json":
+        protocol = read.protocol
+        if read == _Read() and about == _About() and outputs.form == "json":
             protocol = request_protocol(host, outputs.values[0])
-        if asked or protocol is not None:
-            own = None if (limit, keep, unit) == (None, None, None) else budget
+        if read.is_request or protocol is not None:
+            own = None if sizes == _Sizes() else budget
             _print_request(host.trim_request(outputs.values[0], protocol, budget=own, owner=owner), report, json=json)
         else:
             for done in _trimmed(host, outputs, call, budget, owner):
                 report.add(done)
-                _print(done, outputs, url=url, row=row, json=json)
+                _print(done, outputs, url=url, row=about.row, json=json)
     report.tell()
     return 1 if report.failed else 0
+
+
+def _check_together(about: _About, read: _Read, *, json: bool) -> None:
+    """Options that cannot be meant together are refused. Raises CallerError."""
+    if about.row and json:
+        raise CallerError("give --row or --json, not both: --json has the row too")
+    if read.is_request and about != _About():
+        raise CallerError(
+            "--tool, --arguments, --focus and --row are about one output; a request says which call is which"
+        )
+    if read.protocol is not None and read.as_ in ("text", "jsonl"):
+        raise CallerError(f"--protocol is about a request, which is one JSON value; leave out --as {read.as_}")
 
 
 def _print_request(done: TrimmedRequest, report: _Report, *, json: bool) -> None:
@@ -117,14 +176,6 @@ def _print_request(done: TrimmedRequest, report: _Report, *, json: bool) -> None
     results = [{"key": key, **_as_data(one, report.url)} for key, one in zip(done.keys, done.results, strict=True)]
     shown = {"protocol": done.protocol, "request": done.request, "results": results} if json else done.request
     emit(f"{canonical(shown)}\n")
-
-
-def _budget(policy: Policy, call: Call, limit: int | None, keep: int | None, unit: Any) -> Budget:
-    """The policy's budget for the tool with what the options change; one of limit and keep brings the other along."""
-    own = policy.budget(policy.inner_call(call.tool, call.arguments)[0])
-    limit = max(own.limit, keep or 0) if limit is None else limit
-    keep = min(own.keep, limit) if keep is None else keep
-    return Budget(unit=unit or own.unit, limit=limit, keep=keep, batch=own.batch, cap=own.cap, counter=own.counter)
 
 
 def _trimmed(host: Host, outputs: Outputs, call: Call, budget: Budget, owner: str | None) -> Iterator[Trimmed]:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from trimtab.compress.names import ARGUMENTS, ENVELOPE, SLOTS, field, names_compress, plain
+from trimtab.compress.names import ARGUMENTS, ENVELOPE, LISTS, NAMES, NESTS, SLOTS, field, names_compress, plain
 from trimtab.types import Json
 
-__all__ = ["arguments_of", "calls_in", "is_other_call", "slot_of", "sole_value"]
+__all__ = [
+    "arguments_of",
+    "calls_in",
+    "is_block",
+    "is_no_call",
+    "is_other_call",
+    "names_other",
+    "slots_of",
+    "sole_value",
+]
 
-_MISSING: Final = object()
-_NESTS: Final = ("function", "functioncall", "tooluse", "toolcall")
-_LISTS: Final = ("toolcalls", "tooluses", "calls", "functioncalls")
-_NAMES: Final = ("name", "toolname", "tool", "action", "recipientname", "function")
+# What a `type` or a sole key ends with that is the answer to a call, in any provider's words.
+_ANSWERS: Final = ("result", "results", "output", "outputs", "response", "responses")
+# Roles of messages that hold no call of the model's.
+_OTHERS: Final = frozenset(["tool", "user", "system", "developer", "function", "human", "toolresult", "toolresponse"])
+# Under these names a tool stands beside the call's own fields, too.
+_TOOL_NAMES: Final = ("name", "toolname", "tool", "recipientname", "function")
+_TOOL: Final = re.compile("[A-Za-z_][A-Za-z0-9_.:/-]*\\Z")
 # A sole key that says that what is under it is no call.
 _DECOYS: Final = frozenset(
     [
@@ -28,10 +41,6 @@ _DECOYS: Final = frozenset(
         "last",
         "history",
         "error",
-        "result",
-        "results",
-        "output",
-        "response",
         "context",
         "note",
         "notes",
@@ -39,32 +48,38 @@ _DECOYS: Final = frozenset(
         "comments",
     ]
 )
+_EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
-def slot_of(value: dict[str, Json]) -> tuple[bool, Json]:
-    """Whether the object has a place for entries, and what stands there."""
-    for name in SLOTS:
-        if name in value:
-            return True, value[name]
-    found = {plain(key): key for key in value}
-    for name in SLOTS:
-        if name in found:
-            return True, value[found[name]]
-    return False, None
+def slots_of(value: dict[str, Json]) -> list[Json]:
+    """What stands in an object's places for entries, in the order in which they count; empty ones come last."""
+    found = [value[name] for name in SLOTS if name in value]
+    if len(found) < len(value):
+        found += [value[key] for name in SLOTS for key in value if key not in SLOTS and plain(key) == name]
+    return found if len(found) < 2 else sorted(found, key=_EMPTY.__contains__)
 
 
 def calls_in(value: dict[str, Json]) -> list[Json] | None:
     """The calls that an object lists, as a message with tool calls does; None where it lists none."""
     for key, listed in value.items():
-        if isinstance(listed, list) and plain(key) in _LISTS:
-            return listed
+        if isinstance(listed, list) and key != "content":
+            name = plain(key)
+            if name in LISTS:
+                return listed
+            if name == "parts":  # Gemini's, of which some are text
+                calls = [part for part in listed if isinstance(part, dict) and arguments_of(part) is not None]
+                return calls or None
     return None
 
 
+def _nested(value: dict[str, Json]) -> dict[str, Json] | None:
+    return next((value[key] for key in value if isinstance(value[key], dict) and plain(key) in NESTS), None)
+
+
 def _name_of(value: dict[str, Json]) -> str | None:
-    for name in _NAMES:
+    for name in NAMES:
         found = field(value, name)
-        if isinstance(found, str) and found:
+        if isinstance(found, str) and found and (name != "method" or "/" not in found):  # `tools/call` is no tool
             return found
     return None
 
@@ -72,7 +87,7 @@ def _name_of(value: dict[str, Json]) -> str | None:
 def arguments_of(value: dict[str, Json]) -> Json:
     """The arguments in the envelope of a compress call; None where the object is no such envelope."""
     for _ in range(2):
-        nested = next((value[key] for key in value if plain(key) in _NESTS and isinstance(value[key], dict)), None)
+        nested = _nested(value)
         if nested is None:
             break
         value = nested
@@ -88,9 +103,33 @@ def arguments_of(value: dict[str, Json]) -> Json:
 
 def is_other_call(value: dict[str, Json]) -> bool:
     """Whether an object is the envelope of a call of some other tool."""
-    nested = next((value[key] for key in value if plain(key) in _NESTS and isinstance(value[key], dict)), value)
+    nested = _nested(value) or value
     name = _name_of(nested)
     return name is not None and not names_compress(name) and any(plain(key) in ARGUMENTS for key in nested)
+
+
+def names_other(value: dict[str, Json]) -> bool:
+    """Whether an object names another tool beside fields of its own, as in `{"name": "read", "path": …}`."""
+    for name in _TOOL_NAMES:
+        found = field(value, name)
+        if isinstance(found, str) and _TOOL.match(found):
+            return not names_compress(found)
+    return False
+
+
+def is_no_call(value: dict[str, Json]) -> bool:
+    """Whether an object says itself that it is no call: the answer to one, or a message of someone else's."""
+    kind, role = value.get("type"), value.get("role")
+    if isinstance(kind, str) and plain(kind).endswith(_ANSWERS):
+        return True
+    return isinstance(role, str) and plain(role) in _OTHERS
+
+
+def is_block(value: dict[str, Json]) -> bool:
+    """Whether an object can stand beside a call: a block of text or thoughts, an answer, what has a type of its own."""
+    if "type" in value:
+        return True
+    return len(value) == 1 and plain(next(iter(value))).endswith((*_ANSWERS, "text", "thinking", "reasoningcontent"))
 
 
 def sole_value(value: dict[str, Json]) -> Json:
@@ -98,4 +137,5 @@ def sole_value(value: dict[str, Json]) -> Json:
     if len(value) != 1:
         return None
     ((key, inner),) = value.items()
-    return None if plain(key) in _DECOYS or key.startswith("$") else inner
+    name = plain(key)
+    return None if name in _DECOYS or name.endswith(_ANSWERS) or key.startswith("$") else inner

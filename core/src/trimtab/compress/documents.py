@@ -3,49 +3,51 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compress.names import ENVELOPE, KNOWN, SPACES, names_compress, plain
+from trimtab.compress.buried import OBJECT, first_inside, is_known, is_prose, says_cut
+from trimtab.compress.names import KNOWN, SPACES, plain
+from trimtab.compress.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
 from trimtab.lenient import repairs as names
+from trimtab.lenient.between import closer_of
 from trimtab.lenient.document import Cut, Document, put_cut
+from trimtab.lenient.thoughts import TAG, Tag, Tags, is_named, read_tag
 from trimtab.lenient.tree import read
 from trimtab.types import Json
 
 __all__ = ["Text", "begins_inside", "documents", "read_one"]
 
-_SKIPPED: Final = {
-    "think": "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis",
-    "quoted": "example|examples|tool_response|tool_result|tool_output|blockquote",
-}
+_NAME: Final = "[A-Za-z_][A-Za-z0-9_.:-]*"
+_WORD: Final = re.compile("[A-Za-z0-9][ \\t]{1,3}\\Z")
 _TOKEN: Final = re.compile(
-    f"(?P<skip><(?:{_SKIPPED['think']}|{_SKIPPED['quoted']})>|\\[THINK\\]|<\\|channel\\|>[ \\t]*analysis\\b|/\\*|<!--)"
-    f"|(?P<orphan></(?:{_SKIPPED['think']})>|\\[/THINK\\])"
-    "|<(?:function|invoke)(?:=|[ \\t]+name=[\"']?)(?P<function>[A-Za-z_][A-Za-z0-9_.:-]*)[\"']?[^>\\n]{0,80}>"
-    "|<parameter(?:=|[ \\t]+name=[\"']?)(?P<parameter>[A-Za-z_][A-Za-z0-9_.-]*)[\"']?[^>\\n]{0,80}>"
-    "|<arg_key>[ \\t\\r\\n]*(?P<argument>[A-Za-z_][A-Za-z0-9_.-]*)[ \\t\\r\\n]*</arg_key>[ \\t\\r\\n]*<arg_value>"
+    f"(?P<tag>{TAG.pattern})"
+    "|(?P<channel><\\|channel\\|>[ \\t]*analysis\\b|<\\|channel>thought\\b)"
+    # What opens a comment stands by itself: inside a path or a word, or in quotes, it is a glob.
+    "|(?P<comment>(?<![^ \\t\\r\\n,;{}\\[\\]()>=])/\\*|<!--)"
+    f"|<(?:function|invoke)(?:=|[ \\t]+name=[\"']?)(?P<function>{_NAME})[\"']?[^>\\n]{{0,80}}>"
+    f"|<parameter(?:=|[ \\t]+name=[\"']?)(?P<parameter>{_NAME})[\"']?[^>\\n]{{0,80}}>"
+    f"|<arg_key>[ \\t\\r\\n]*(?P<argument>{_NAME})[ \\t\\r\\n]*</arg_key>[ \\t\\r\\n]*<arg_value>"
     "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
     "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
     "|(?P<end></(?:function|invoke|tool_call)>)"
     '|(?P<string>(?:(?<=[\\n>\\]])|(?<=compress)|(?<=\\n[ \\t]))\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))'
     "|(?P<open>[\\[{｛［])",
 )
+_CLOSERS: Final = {
+    "/*": re.compile("\\*/(?![A-Za-z0-9_*./])"),
+    "<!--": re.compile("-->"),
+    "<|channel|>": re.compile("<\\|(?=(?:end|start|channel|call)\\|>)"),
+    "<|channel>": re.compile("<channel\\|>"),
+}
 _VALUE_ENDS: Final = re.compile("</parameter>|</arg_value>")
-_CALLED: Final = re.compile(
-    "(?:\\[TOOL_CALLS\\][ \\t]*|tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?|to=|<\\|tool_call_begin\\|>"
-    "|<tool_call>[ \\t\\r\\n]*|Action:[ \\t]*)(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*)"
-)
-_EXAMPLE: Final = re.compile(
-    "(?:[Ee]xamples?|e\\.g\\.|[Ff]or instance|[Ss]chema|[Ee]xpected (?:shape|format))"
-    "[^{}\\n]{0,60}\\n?(?:```[A-Za-z0-9]*\\n)?[ \\t\\r\\n]*\\Z"
-)
-_ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--)")
 _NO_BRACE: Final = re.compile("[\"']?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[\"']?[ \\t\\r\\n]*:[ \\t\\r\\n]*[\"'\\[{]")
 _FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*[ \\t\\r\\n]*")
+_TAGS: Final = re.compile("<[^<>\\n]{1,80}>|\\[[A-Z_]+\\]|(?:`{3,}|~{3,})[A-Za-z0-9_+-]*")
 _DOCUMENTS: Final = 5_000  # more than that, and it is no call that anyone meant
-_RETRIES: Final = 3
-_RETRIED_CHARS: Final = 100_000
+_VAIN_CHARS: Final = 200_000  # read for nothing, beside twice the text: what then counts begins with a key of a call
 _SHORT_GAP: Final = 16
 _GAPS: Final = SPACES + ",;"
 _LOOK_BACK: Final = 200
@@ -95,11 +97,19 @@ class _Search:
         self.repairs: dict[str, None] = {}
         self.cut = False
         self.last = 0  # behind the last document
-        self.retries = 0
         self.count = 0
+        self.vain = 0
+        self.inside = 0  # where, among brackets of prose, the next document can begin
         self.function: str | None = None
+        self.begun = 0  # where its call begins
         self.values: dict[str, Json] = {}
         self.prose = False
+        self.lines = Lines(text)
+        self.tags = Tags(text)
+        self.unclosed: set[str] = set()  # of comments
+        self.thought = False
+        self.named: list[tuple[Tag, int]] = []  # tags that a sentence speaks of, and what was found before each
+        self.orphan = 0  # what was found before the last tag that closes a thought without a beginning
 
     def run(self) -> Text:
         text, pos = self.text, 0
@@ -108,155 +118,206 @@ class _Search:
                 self.repairs[names.GIVEN_UP] = None
                 self.last = len(text)
                 break
-            kind = token.lastgroup
-            if kind == "open":
-                pos = self._document(token.start())
-            elif kind == "string":
-                pos = self._string(token.end() - 1)
-            elif kind == "mark":
-                pos = token.end()
-            elif kind == "python":
-                pos = self._python(token.end())
-            elif kind == "skip":
-                pos = self._past(token)
-            elif kind == "orphan":
-                self._forget(token.end())
-                pos = token.end()
-            elif kind == "function":
-                self.function = token["function"]
-                pos = self.last = token.end()
-            elif kind == "end":
-                self._close_function(token.start(), token.end())
-                pos = token.end()
-            else:
-                pos = self._parameter(token["parameter"] or token["argument"], token)
+            pos = _TAKES[token.lastgroup or ""](self, token)
         if self.values:
             self._close_function(len(text), len(text))
+        self._drop_thought()
         self._note_around(len(text))
         return Text(documents=self.found, plain=not self.prose, cut=self.cut, repairs=self.repairs)
 
-    def _past(self, token: re.Match[str]) -> int:
-        """Behind a comment, a thought or an example."""
-        text, opened = self.text, token[0]
-        closers = {"/*": "*/", "<!--": "-->", "[THINK]": "[/THINK]"}
-        closer = closers.get(opened, f"</{opened[1:]}")
-        if opened.startswith("<|"):
-            after = re.compile("<\\|(?:end|start|channel|call)\\|>").search(text, token.end())
-            end = after.start() if after else -1
-        else:
-            at = text.find(closer, token.end())
-            end = at + len(closer) if at >= 0 else -1
-        self._note_around(token.start())
+    def _mark(self, token: re.Match[str]) -> int:
+        return token.end()
+
+    def _tag(self, token: re.Match[str]) -> int:
+        """A tag of a thought or a quotation."""
+        tag = read_tag(self.text, token)
+        if tag is None:
+            return token.end()
+        if tag.closes:
+            self._closed(tag)
+            return tag.end
+        if tag.named:
+            self.named.append((tag, len(self.found)))
+            return tag.end
+        self.thought = self.thought or tag.thought
+        return self._past(tag.start, self.tags.end_of(tag))
+
+    def _channel(self, token: re.Match[str]) -> int:
+        found = _CLOSERS[token[0][: token[0].index(">") + 1]].search(self.text, token.end())
+        return self._past(token.start(), found.start() if found else -1)
+
+    def _comment(self, token: re.Match[str]) -> int:
+        """A comment. One that is not closed is none, nor is one in a sentence that lines later seem to close: `/*` is also
+        how all files of a folder are called.
+        """
+        opened = token[0]
+        found = None if opened in self.unclosed else _CLOSERS[opened].search(self.text, token.end())
+        if found is None:
+            self.unclosed.add(opened)
+            return token.end()
+        start, begin, end = token.start(), token.end(), found.start()
+        in_sentence = _WORD.search(self.text, max(0, start - 4), start) and self.text.find("\n", begin, end) >= 0
+        if in_sentence or self._is_in_call(begin, end):
+            return begin
+        return self._past(token.start(), found.end())
+
+    def _is_in_call(self, start: int, closer: int) -> bool:
+        """Whether what seems to end a comment stands in a string of a call that begins behind the comment's opening."""
+        opened = OBJECT.search(self.text, start, closer)
+        if opened is None or self.vain > len(self.text) + _VAIN_CHARS:
+            return False
+        document = read_one(self.text, opened.start())
+        self.vain += document.end - start
+        return document.finished and document.end > closer and is_known(document)
+
+    def _past(self, start: int, end: int) -> int:
+        """Behind a comment, a thought or an example; -1: the text ends inside it."""
+        self._note_around(start)
         if end < 0:
             self.cut = True
-            end = len(text)
+            end = len(self.text)
         self.last = end
+        self.lines.begin(end)
         return end
 
-    def _forget(self, end: int) -> None:
-        """All that came before belongs to a thought whose beginning was not in the text."""
-        self.found.clear()
+    def _closed(self, tag: Tag) -> None:
+        """A tag closes what only seemed to be spoken of, or a thought whose beginning is not in the text."""
+        if tag.named:
+            return
+        while self.named:
+            opener, before = self.named.pop()
+            if opener.thought is tag.thought:
+                del self.found[before:]
+                self._begin_anew(tag.end)
+                return
+        if tag.thought:
+            self.orphan = len(self.found)
+            self._begin_anew(tag.end)
+
+    def _begin_anew(self, end: int) -> None:
         self.values.clear()
         self.function = None
-        self.cut = False
         self.last = end
+        self.lines.begin(end)
+
+    def _drop_thought(self) -> None:
+        """Forget the calls in a thought whose beginning a server's template wrote, so that it is not in the text.
+
+        A call behind the closing tag shows that those before it were drafts. Where none follows, they are drafts when
+        the text begins with prose, as thoughts do. A text that begins with the call itself, or has had its thought
+        already, has a closing tag too many.
+        """
+        if not self.orphan:
+            return
+        lead = _TAGS.sub("", self.text[: self.found[0].start])
+        if any(map(is_known, self.found[self.orphan :])) or (not self.thought and lead.strip(_GAPS + "`~")):
+            del self.found[: self.orphan]
 
     def _note_around(self, end: int) -> None:
         """Take note of other text between the last document and this index."""
-        between = self.text[self.last : end].strip(SPACES + "`~,;")
-        if between:
-            self.prose = True
-        if "```" in self.text[self.last : end] or "~~~" in self.text[self.last : end]:
+        between = self.text[self.last : end]
+        if "```" in between or "~~~" in between:
             self.repairs[names.FENCE] = None
+            between = _FENCE.sub("", between)
+        if between.strip(_GAPS + "`~"):
+            self.prose = True
 
-    def _document(self, start: int) -> int:
+    def _open(self, token: re.Match[str]) -> int:
         """Read the document at this index; where to go on."""
+        start = token.start()
+        if start < self.inside:
+            return token.end()
         self.count += 1
         document = self.first if self.first is not None and not start else read_one(self.text, start)
-        doubtful = not document.finished and not self._is_known(document)
-        if doubtful and self.retries < _RETRIES and len(self.text) - start <= _RETRIED_CHARS:
-            self.retries += 1
-            return start + 1
-        prose = self._is_prose(document)
-        if not prose and self._is_call(document):
+        if not document.finished or document.repairs:
+            spent = self.vain > 2 * len(self.text) + _VAIN_CHARS
+            inside = first_inside(self.text, document, known_only=spent)
+            if inside > start:
+                self.vain += document.end - start
+                self.inside = inside
+                return token.end()
+        prose = is_prose(document)
+        if prose:
+            self.lines.is_aside(start, document.end)
+        elif self._is_call(start, document.end):
             self._note_around(start)
             self.found.append(document)
-        self.cut = self.cut or (not document.finished and (not prose or not start))
+        self.cut = self.cut or ((not prose or not start) and says_cut(document))
         self.last = document.end
         return document.end
 
-    def _is_prose(self, document: Document) -> bool:
-        value = document.value
-        if isinstance(value, dict):
-            return not any(plain(key) in KNOWN or isinstance(item, dict | list) for key, item in value.items())
-        return not any(isinstance(item, dict) for item in value)
-
-    def _string(self, start: int) -> int:
+    def _string(self, token: re.Match[str]) -> int:
         """A text that holds JSON, in quotes on lines of its own or between tags."""
+        start = token.end() - 1
         document = read_one(self.text, start)
         behind = self.text[document.end : document.end + 1]
         if not isinstance(document.value, str) or not (behind in ("", "<", "\x00") or behind in SPACES):
             return start + 1
-        self._note_around(start)
-        self.found.append(document)
-        self.cut = self.cut or not document.finished
-        self.last = document.end
+        self._take(document, start, document.end)
         return document.end
 
-    def _is_known(self, document: Document) -> bool:
-        """Whether the document begins as arguments or an envelope do, or as an array of objects."""
-        value = document.value
-        if isinstance(value, dict):
-            return any(plain(key) in KNOWN or plain(key) in ENVELOPE for key in value)
-        return any(isinstance(item, dict) for item in value)
-
-    def _python(self, start: int) -> int:
+    def _python(self, token: re.Match[str]) -> int:
         """A call in Python's form: its keyword arguments, up to the closing parenthesis."""
-        document = read_one("{" + self.text[start:], 0)
-        self._note_around(start)
-        self.found.append(document)
-        self.cut = self.cut or not document.finished
-        self.last = start + document.end - 1
-        return self.last
+        document = read_one("{" + self.text[token.end() :], 0)
+        end = token.end() + document.end - 1
+        self._take(document, token.start(), end)
+        return end
 
-    def _is_call(self, document: Document) -> bool:
-        """Whether the document stands where a call can stand: not in a quotation, an example, another tool's call."""
-        text, start, end = self.text, document.start, document.end
+    def _take(self, document: Document, start: int, end: int) -> None:
+        if self._is_call(start, end):
+            self._note_around(start)
+            self.found.append(document)
+            self.cut = self.cut or not document.finished
+        self.last = end
+
+    def _is_call(self, start: int, end: int) -> bool:
+        """Whether a call can stand here."""
+        text = self.text
+        aside = self.lines.is_aside(start, end)
         if start - self.last < _SHORT_GAP and not text[self.last : start].strip(_GAPS) and self.function is None:
-            return True
-        before = text[max(self.last, start - _LOOK_BACK) : start]
-        line = before[before.rfind("\n") + 1 :]
-        if _ASIDE.match(line) or _EXAMPLE.search(before):
+            return not aside
+        if aside or EXAMPLE.search(text[max(self.last, start - _LOOK_BACK) : start]):
             return False
-        called = [found["name"] for found in _CALLED.finditer(text, self.last, start)]
-        name = called[-1] if called else self.function
-        if name is not None and name != "function" and not names_compress(name):
-            return False
-        if before[-1:] in ("`", '"', "'", "“", "‘") and before[-2:] != "``" and text[end : end + 1] in tuple("`\"'”’"):
-            return not (text[: start - 1].strip(SPACES) or text[end + 1 :].strip(SPACES))
-        return True
+        called = [found["name"] for found in CALLED.finditer(text, self.last, start)]
+        return not is_other(called[-1] if called else self.function) and not is_quotation(text, start, end)
 
-    def _parameter(self, name: str, token: re.Match[str]) -> int:
+    def _function(self, token: re.Match[str]) -> int:
+        if not is_named(self.text, token.start(), token.end(), False):
+            self.function = token["function"]
+            self.begun = token.start()
+            self.last = token.end()
+        return token.end()
+
+    def _parameter(self, token: re.Match[str]) -> int:
         """One argument between tags, as text."""
         text, start = self.text, token.end()
-        found = _VALUE_ENDS.search(text, start)
-        called = list(_CALLED.finditer(text, self.last, token.start()))
+        if is_named(text, token.start(), start, False):
+            return start
+        found = closer_of(text, start, _VALUE_ENDS, known=KNOWN)
+        called = list(CALLED.finditer(text, self.last, token.start()))
         if called:
             self.function = called[-1]["name"]
+        if not self.values and self.function is None:
+            self.begun = token.start()
         value = text[start : found.start() if found else len(text)]
+        name: str = token["parameter"] or token["argument"]
         self.values[name] = value.strip("\r\n") if found else Cut(value)
         self.cut = self.cut or found is None
         self.last = found.end() if found else len(text)
         return self.last
 
+    def _end(self, token: re.Match[str]) -> int:
+        self._close_function(token.start(), token.end())
+        return token.end()
+
     def _close_function(self, start: int, end: int) -> None:
         """The call between tags ends: its arguments are a document."""
-        if self.values and (self.function is None or names_compress(self.function)):
+        if self.values and not is_other(self.function):
             values = dict(self.values)
             self.found.append(
                 Document(
                     value=values,
-                    start=start,
+                    start=self.begun,
                     end=end,
                     finished=not self.cut,
                     open=(values,) if self.cut else (),
@@ -268,3 +329,18 @@ class _Search:
         self.values.clear()
         self.function = None
         self.last = end
+
+
+_TAKES: Final[dict[str, Callable[[_Search, re.Match[str]], int]]] = {
+    "tag": _Search._tag,
+    "channel": _Search._channel,
+    "comment": _Search._comment,
+    "function": _Search._function,
+    "parameter": _Search._parameter,
+    "argument": _Search._parameter,
+    "mark": _Search._mark,
+    "python": _Search._python,
+    "end": _Search._end,
+    "string": _Search._string,
+    "open": _Search._open,
+}

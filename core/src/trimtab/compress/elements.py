@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trimtab.compress.calls import arguments_of
-from trimtab.compress.entries import entry_of, is_entry, line_range, range_or_reason
+from trimtab.compress.calls import arguments_of, calls_in, is_block, is_no_call, is_other_call, names_other
+from trimtab.compress.entries import Entry, entry_of, is_entry, line_range, range_or_reason
 from trimtab.compress.found import Found
 from trimtab.compress.lines import LineEntry, line_entry
 from trimtab.compress.names import SPACES
 from trimtab.compress.results import CompressRange
 from trimtab.lenient.document import Cut
+from trimtab.lenient.repeated import Repeated
 from trimtab.types import Json
 
 __all__ = ["is_promising", "read_elements"]
@@ -21,7 +22,9 @@ _JSON_STARTS = ("{", "[", '"', "```")
 def is_promising(item: Json) -> bool:
     """Whether an array with this element can be the content: it is an entry, or the envelope of one."""
     if isinstance(item, dict):
-        return is_entry(item) or arguments_of(item) is not None
+        return not is_no_call(item) and (
+            (is_entry(item) and not names_other(item)) or arguments_of(item) is not None or _is_message(item)
+        )
     if isinstance(item, list):
         return any(map(is_entry, item))
     if not isinstance(item, str):
@@ -30,14 +33,26 @@ def is_promising(item: Json) -> bool:
     return (entry is not None and bool(entry.summary)) or item.lstrip(SPACES).startswith(_JSON_STARTS)
 
 
+def _is_message(item: dict[str, Json]) -> bool:
+    """Whether an object is a message that holds a compress call."""
+    calls = calls_in(item)
+    if calls is None and "role" in item:
+        calls = item.get("content")
+    return isinstance(calls, list) and any(isinstance(one, dict) and arguments_of(one) is not None for one in calls)
+
+
 def read_elements(
     items: list[Json],
     found: Found,
     left_open: frozenset[int],
+    slot: bool,
     open_text: Callable[[str], None],
     open_value: Callable[[Json], None],
 ) -> None:
-    """Take the entries of an array. `open_text` reads a text that holds JSON, `open_value` the arguments of a call."""
+    """Take the entries of an array. `slot`: it is the content, not an array on its own. `open_text` reads a text that
+    holds JSON, `open_value` the arguments of a call, or a message.
+    """
+    beside: bool | None = None  # whether a call stands in the array, beside which other blocks may stand
     header: tuple[LineEntry, list[str]] | None = None
     for item in items:
         if type(item) is str:
@@ -56,13 +71,22 @@ def read_elements(
         if header is not None:
             _close(header, found)
             header = None
-        if id(item) in left_open and not isinstance(item, list):
-            continue
         if isinstance(item, dict):
-            _object(item, items, found, open_value)
+            if id(item) in left_open:
+                found.take(item, left_open=True)
+                continue
+            entry = range_or_reason(item, found.defaults, found.call_id)
+            if type(entry) is CompressRange and slot and type(item) is dict and "type" not in item:
+                found.add(entry)
+                continue
+            if beside is None:
+                beside = any(map(_is_call, items))
+            _object(item, entry, found, beside, slot, open_value)
         elif isinstance(item, list) and any(map(is_entry, item)):
             for inner in item:
-                if id(inner) not in left_open:
+                if isinstance(inner, dict):
+                    found.take(inner, left_open=id(inner) in left_open)
+                elif id(inner) not in left_open:
                     found.add(entry_of(inner, found.defaults, found.call_id))
         elif id(item) not in left_open:
             found.add(entry_of(item, found.defaults, found.call_id))
@@ -74,16 +98,32 @@ def _holds_json(text: str) -> bool:
     return text.lstrip(SPACES).startswith(_JSON_STARTS)
 
 
-def _object(item: dict[str, Json], items: list[Json], found: Found, open_value: Callable[[Json], None]) -> None:
-    entry = range_or_reason(item, found.defaults, found.call_id)
-    if not isinstance(entry, CompressRange):
-        inner = arguments_of(item)
-        if inner is not None:
-            open_value(inner)
-            return
-        if "type" in item and any(isinstance(one, dict) and arguments_of(one) is not None for one in items):
-            return  # another block of the message that holds the call
-    found.add(entry)
+def _is_call(item: Json) -> bool:
+    return isinstance(item, dict) and (arguments_of(item) is not None or is_other_call(item))
+
+
+def _object(
+    item: dict[str, Json],
+    entry: Entry,
+    found: Found,
+    beside: bool,
+    slot: bool,
+    open_value: Callable[[Json], None],
+) -> None:
+    """Take an object, which is this entry unless it is a call, or a block of the message that holds one."""
+    if is_no_call(item):
+        return
+    if type(entry) is CompressRange:
+        if slot or not names_other(item):
+            found.take(item)
+        return
+    inner = arguments_of(item)
+    if inner is not None:
+        open_value(item if type(item) is Repeated else inner)
+    elif _is_message(item):
+        open_value(item)
+    elif not is_other_call(item) and not (beside and is_block(item)):
+        found.take(item)
 
 
 def _text(item: str, found: Found, open_text: Callable[[str], None]) -> tuple[LineEntry, list[str]] | None:

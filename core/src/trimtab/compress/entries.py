@@ -1,15 +1,17 @@
 """From decoded arguments to ranges: which values are entries, and what is wrong with those that are not.
 
-Nothing is derived: a ref, a summary or a topic is taken as it stands or not at all. An entry that the text ended
-inside is passed over without a word; one that is whole but unusable is counted, with a reason.
+A ref, a summary or a topic is taken as it stands or not at all; `messageId` alone gives both ends, and only line form
+derives a topic. An entry that the text ended inside is passed over without a word; one that is whole but unusable is
+counted, with a reason, in which the fields have the names of the tool's schema.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from trimtab.compress.lines import LineEntry
-from trimtab.compress.names import MAX_CHARS, SPACES, SUMMARY, TOPIC, field, ref_of
+from trimtab.compress.names import MAX_CHARS, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
 from trimtab.compress.results import CompressRange
 from trimtab.lenient.strings import mend_surrogates
 from trimtab.types import Json
@@ -22,13 +24,20 @@ __all__ = [
     "kind_of",
     "line_range",
     "max_chars_of",
+    "one_line",
     "range_or_reason",
+    "shown_keys",
     "topic_of",
 ]
 
 _REASON_CHARS: Final = 200
 _SHOWN: Final = 40
+_KEYS: Final = 8
+_NEEDED: Final = ("startId", "endId", SUMMARY)
+_MISSING: Final = "is missing"
 _DIGITS: Final = 9
+# An object with no other keys than these has none that are spelt otherwise.
+_EXACT: Final = frozenset(["startRef", "endRef", "startId", "endId", SUMMARY, TOPIC, "summaryMaxChars"])
 
 Entry = CompressRange | str
 """A range, or the reason why an entry is none."""
@@ -62,27 +71,31 @@ def entry_of(value: Json, defaults: Defaults, call_id: str | None) -> Entry:
     if isinstance(value, dict):
         return range_or_reason(value, defaults, call_id)
     if isinstance(value, str):
-        return f'a text that does not begin with refs and is no object: "{_shown(value)}"'
+        return f'a text that does not begin with refs and is no object: "{one_line(value[: 2 * _SHOWN], _SHOWN)}"'
     return f"{kind_of(value)} where an object should be"
 
 
 def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | None) -> Entry:
     """The range of an entry in object form, or why it is none."""
+    exact = _EXACT.issuperset(entry)
     start, end, summary = entry.get("startRef"), entry.get("endRef"), entry.get(SUMMARY)
+    if exact:
+        start = entry.get("startId") if start is None else start
+        end = entry.get("endId") if end is None else end
     if not isinstance(start, str) or not (start := start.strip(SPACES)) or " " in start:
         start = ref_of(entry, "start")
     if not isinstance(end, str) or not (end := end.strip(SPACES)) or " " in end:
         end = ref_of(entry, "end")
-    if summary is None:
+    if summary is None and not exact:
         summary = field(entry, SUMMARY)
     if not start or not end or not isinstance(summary, str) or not summary.strip(SPACES):
         return _reason(entry, start, end, summary)
     topic, most = entry.get(TOPIC), entry.get("summaryMaxChars")
-    if len(entry) > 2:
-        topic = topic_of(field(entry, TOPIC) if topic is None else topic)
-        most = max_chars_of(field(entry, MAX_CHARS) if most is None else most)
-    else:
-        topic, most = topic_of(topic), None if most is None else max_chars_of(most)
+    if not exact:
+        topic = field(entry, TOPIC) if topic is None else topic
+        most = field(entry, MAX_CHARS) if most is None else most
+    topic = None if topic is None else topic_of(topic)
+    most = None if most is None else max_chars_of(most)
     topic = topic or defaults[0]
     return CompressRange(
         start_ref=_clean(start),
@@ -124,20 +137,39 @@ def _reason(entry: dict[str, Json], start: str | None, end: str | None, summary:
     """What an entry lacks, in the order of its fields."""
     if not entry:
         return "an empty object"
-    faults = []
-    for name, ref in (("startRef", start), ("endRef", end)):
-        if not ref:
-            value = next((entry[key] for key in entry if key in (name, name.replace("Ref", "Id"))), None)
-            wrong = "" if value is None or isinstance(value, str) else f" ({kind_of(value)} is no ref)"
-            faults.append(f"{name} is {'not a text' if wrong else 'missing'}{wrong}")
-    if isinstance(summary, str):
-        if not summary.strip(SPACES):
-            faults.append("summary is blank")
-    elif summary is None:
-        faults.append("summary is missing")
-    else:
-        faults.append(f"summary is {kind_of(summary)}, not a text")
-    return "; ".join(faults)[:_REASON_CHARS]
+    faults = {}
+    if not start:
+        faults["startId"] = _fault(named_values(entry, "start"))
+    if not end:
+        faults["endId"] = _fault(named_values(entry, "end"))
+    if not isinstance(summary, str) or not summary.strip(SPACES):
+        faults[SUMMARY] = _fault([entry[key] for key in entry if plain(key) == SUMMARY])
+    if len(faults) == len(_NEEDED) and set(faults.values()) == {_MISSING}:
+        return f"{_NEEDED[0]}, {_NEEDED[1]} and {_NEEDED[2]} are missing; the object has only: {shown_keys(entry)}"
+    return "; ".join(f"{name} {fault}" for name, fault in faults.items())[:_REASON_CHARS]
+
+
+def _fault(values: list[Json]) -> str:
+    """What is wrong with what stands under a field's names."""
+    if not values:
+        return _MISSING
+    wrong = next((value for value in values if value is not None and not isinstance(value, str)), None)
+    if wrong is not None:
+        return f"is {kind_of(wrong)}, not a text"
+    return "is blank" if any(isinstance(value, str) for value in values) else "has no usable value"
+
+
+def shown_keys(keys: Iterable[str]) -> str:
+    """The first keys of an object, each on one line and short, and how many more there are."""
+    names = [one_line(key, _SHOWN) for key in keys]
+    more = len(names) - _KEYS
+    return ", ".join(names[:_KEYS]) + (f" and {more} more" if more > 0 else "")
+
+
+def one_line(text: str, most: int) -> str:
+    """The text on one line, of at most so many chars."""
+    line = " ".join(_clean(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def kind_of(value: Json) -> str:
@@ -151,9 +183,3 @@ def kind_of(value: Json) -> str:
     if isinstance(value, list):
         return "an array"
     return "an object" if isinstance(value, dict) else "a text"
-
-
-def _shown(text: str) -> str:
-    """The beginning of a text on one line."""
-    short = " ".join(_clean(text[: 2 * _SHOWN]).split())
-    return short if len(short) <= _SHOWN else f"{short[:_SHOWN]}…"

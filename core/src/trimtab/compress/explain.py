@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from trimtab.compress.entries import one_line, shown_keys
 from trimtab.compress.results import Diagnostics
+from trimtab.lenient.repairs import GIVEN_UP
 
 __all__ = ["EXAMPLE", "explain"]
 
 _REASONS: Final = 8
 _REASON_CHARS: Final = 200
-_KEYS: Final = 8
-_KEY_CHARS: Final = 40
 
 EXAMPLE: Final = (
     '{"content": [{"startId": "m00012", "endId": "m00034", "summary": "What was done and found there, in full."}]}'
@@ -41,23 +41,35 @@ def explain(diagnostics: Diagnostics) -> str:
     """
     parts = [_cause(diagnostics)]
     parts += _faults(diagnostics)
-    if diagnostics.ok and not diagnostics.invalid_items and diagnostics.kind == "ok":
+    if _all_taken(diagnostics):
         return parts[0]
     parts.append(_SHAPE + EXAMPLE)
     parts.append(_next_step(diagnostics))
     return "\n".join(parts)
 
 
+def _all_taken(found: Diagnostics) -> bool:
+    return found.kind == "ok" and not found.invalid_items and GIVEN_UP not in found.repairs
+
+
 def _cause(found: Diagnostics) -> str:
     kind = found.kind
     if kind == "truncated":
-        kept = "The complete entries before that were taken." if found.ok else "No entry before that was complete."
-        return f"The arguments of compress end too early: the text breaks off before the call is closed. {kept}"
+        return (
+            "The arguments of compress end too early: the text breaks off before the call is closed. "
+            f"{_taken_before(found)}"
+        )
+    if GIVEN_UP in found.repairs:
+        return (
+            f"The arguments of compress are so far from JSON that they were not read to the end. {_taken_before(found)}"
+        )
     if found.ok:
         if found.invalid_items:
             return f"compress took the usable entries; {_count(found.invalid_items)} could not be used."
         return "compress took all entries."
     if kind == "missing-content":
+        if found.content_type:
+            return f"What was sent is {found.content_type}, and not the arguments of compress. {_keys(found)}"
         return f"The arguments of compress have no `content`. {_keys(found)}"
     if kind == "content-not-array":
         return _content_cause(found)
@@ -66,13 +78,17 @@ def _cause(found: Diagnostics) -> str:
     return _CAUSES[kind]
 
 
+def _taken_before(found: Diagnostics) -> str:
+    """What became of the entries before the place where reading ended."""
+    if not found.ok:
+        return "No entry before that could be used." if found.invalid_items else "No entry before that was complete."
+    return f"The {'usable' if found.invalid_items else 'complete'} entries before that were taken."
+
+
 def _keys(found: Diagnostics) -> str:
     """What keys there were instead."""
-    if not found.keys:
-        return "The object is empty."
-    shown = ", ".join(_one_line(key, _KEY_CHARS) for key in found.keys[:_KEYS])
-    more = len(found.keys) - _KEYS
-    return f"It has only: {shown}{f' and {more} more' if more > 0 else ''}."
+    keys = found.argument_keys or found.keys
+    return f"The object has only: {shown_keys(keys)}." if keys else "The object is empty."
 
 
 def _content_cause(found: Diagnostics) -> str:
@@ -90,7 +106,7 @@ def _faults(found: Diagnostics) -> list[str]:
     if not found.invalid_items:
         return []
     lines = ["Not usable (entries counted from 0):"]
-    lines += [f"- {_one_line(reason, _REASON_CHARS)}" for reason in found.invalid_reasons[:_REASONS]]
+    lines += [f"- {one_line(reason, _REASON_CHARS)}" for reason in found.invalid_reasons[:_REASONS]]
     more = found.invalid_items - min(len(found.invalid_reasons), _REASONS)
     if more > 0:
         lines.append(f"- and {more} more")
@@ -98,24 +114,29 @@ def _faults(found: Diagnostics) -> list[str]:
 
 
 def _next_step(found: Diagnostics) -> str:
-    if found.ok and found.kind == "truncated":
-        return (
-            "Call again only with the entries that are missing, in shorter calls; do not repeat those that were taken."
-        )
-    if found.ok:
+    again = "do not repeat those that were taken."
+    if found.ok and not found.invalid_items:  # cut off, or given up
+        return f"Call again only if entries are missing, with those alone and in shorter calls; {again}"
+    if found.ok and found.kind == "ok" and GIVEN_UP not in found.repairs:
         return "Call again only with the entries that could not be used, once they are mended."
+    if found.ok:
+        mended = (
+            "Call again only with the entries that could not be used, once they are mended, and those that are missing"
+        )
+        return f"{mended}; {again}"
     if found.kind == "truncated":
         return "Call again with fewer entries or shorter summaries, so that the call is not cut off."
-    if found.kind in ("no-valid-ranges", "missing-content", "empty-input") and not found.invalid_items:
+    if _is_empty(found):
         return "Call again only if there is something to compress, with at least one entry."
     return "Call again once, in the expected shape; the same arguments would fail again."
 
 
+def _is_empty(found: Diagnostics) -> bool:
+    """Whether nothing was sent that could be meant as an entry."""
+    if found.kind == "missing-content":
+        return not found.keys
+    return found.kind in ("no-valid-ranges", "empty-input") and not found.invalid_items
+
+
 def _count(number: int) -> str:
     return "1 entry" if number == 1 else f"{number} entries"
-
-
-def _one_line(text: str, most: int) -> str:
-    """The text on one line, of at most so many chars."""
-    line = " ".join(text.encode("utf-8", "replace").decode().split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"

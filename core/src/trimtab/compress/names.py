@@ -11,16 +11,20 @@ __all__ = [
     "ARGUMENTS",
     "ENVELOPE",
     "KNOWN",
+    "LISTS",
     "MAX_CHARS",
+    "NAMES",
+    "NESTS",
     "SLOTS",
     "SPACES",
     "SUMMARY",
     "TOPIC",
     "field",
-    "is_ref",
+    "named_values",
     "names_compress",
     "plain",
     "ref_of",
+    "roles_of",
 ]
 
 SPACES: Final = " \t\r\n\v\f\x00\x85\xa0\u200b\u2028\u2029\u3000\ufeff"
@@ -38,11 +42,13 @@ SUMMARY: Final = "summary"
 TOPIC: Final = "topic"
 MAX_CHARS: Final = "summarymaxchars"
 
-# Where an envelope holds the arguments of the call, and what else stands in envelopes.
+# Where an envelope holds the arguments of the call and the tool's name, and what else stands in envelopes.
 ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "params", "actioninput", "toolinput", "kwargs")
-_NAMES: Final = ("name", "toolname", "tool", "function", "action", "recipientname", "method")
+NAMES: Final = ("name", "toolname", "tool", "action", "recipientname", "function", "method")
+NESTS: Final = ("function", "functioncall", "tooluse", "toolcall")
+LISTS: Final = ("toolcalls", "tooluses", "calls", "functioncalls")
 _IDS: Final = ("type", "id", "index", "callid", "toolcallid", "tooluseid", "status", "role", "jsonrpc")
-ENVELOPE: Final = frozenset([*_NAMES, *_IDS])
+ENVELOPE: Final = frozenset([*NAMES, *_IDS])
 KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
 ) - {"start", "end", "input"}
@@ -52,7 +58,11 @@ _PLAIN: Final = str.maketrans(
 )
 _REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
 _SPACED_REF: Final = re.compile("([mMbB])[ \\t_-]+([0-9]{1,7})\\Z")
-_LAST_WORD: Final = re.compile("[A-Za-z0-9_-]+\\Z")
+_STARTING: Final = frozenset([*_STARTS, *_BOTH])
+_ENDING: Final = frozenset(_ENDS)
+_WEAK_STARTING: Final = frozenset([*_WEAK_STARTS, *_WEAK_BOTH])
+_WEAK_ENDING: Final = frozenset(_WEAK_ENDS)
+_OTHER_ROLES: Final = {SUMMARY: SUMMARY, TOPIC: "more", MAX_CHARS: "more"}
 
 
 def plain(name: str) -> str:
@@ -71,9 +81,18 @@ def field(entry: dict[str, Json], name: str) -> Json:
     return None
 
 
-def is_ref(text: str) -> bool:
-    """Whether a text looks like the ref of a message (`m00150`) or of a block (`b2`)."""
-    return _REF.match(text) is not None
+def roles_of(entry: dict[str, Json]) -> dict[str, str]:
+    """What each key of an entry means: "start", "end", "summary" or "more" (topic and size); "": nothing."""
+    names = {key: plain(key) for key in entry}
+    starts, ends = _STARTING, _ENDING
+    if starts.isdisjoint(names.values()):
+        starts = _WEAK_STARTING
+    if ends.isdisjoint(names.values()):
+        ends = _WEAK_ENDING
+    return {
+        key: "start" if name in starts else "end" if name in ends else _OTHER_ROLES.get(name, "")
+        for key, name in names.items()
+    }
 
 
 def ref_of(entry: dict[str, Json], which: str) -> str | None:
@@ -86,9 +105,15 @@ def ref_of(entry: dict[str, Json], which: str) -> str | None:
             return text
     for name in (*weak, *_WEAK_BOTH):
         text = _text(by_name.get(name))
-        if text and is_ref(text):
+        if text and _REF.match(text):
             return text
     return None
+
+
+def named_values(entry: dict[str, Json], which: str) -> list[Json]:
+    """What stands under all the names of an entry's start or end ref that can mean nothing else."""
+    names = {*(_STARTS if which == "start" else _ENDS), *_BOTH}
+    return [value for key, value in entry.items() if plain(key) in names]
 
 
 def _text(value: Json) -> str:

@@ -2,7 +2,7 @@
 
 Laws: every complete entry is recovered; none is invented, shortened or merged with another; what was mended is named;
 what was wrong is data. Pure: no I/O, no log, no exception on any input, time linear in the text, no recursion on
-its depth. Strict parsing comes first, so that valid JSON is never looked at for damage.
+its depth. Strict parsing comes first: valid JSON is never mended, and looked at twice only where a key stands twice.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from __future__ import annotations
 from typing import Final
 
 from trimtab._json import decode_or_none
+from trimtab.compress.direct import PREFIX, parsed_directly
+from trimtab.compress.documents import read_one
 from trimtab.compress.reading import Reading
+from trimtab.compress.repairs import BAD_UTF_8
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
+from trimtab.lenient.repeated import with_repeats
 from trimtab.types import Json
 
 __all__ = ["parse_compress_args"]
 
-_PREFIX: Final = 800
-_BAD_BYTES: Final = "bad-utf-8"
+_LAST: Final = frozenset("} \t\r\n")  # how an object can end, with white space behind it
 
 
 def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
@@ -29,46 +32,59 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
             a bare array, one flat range, line form, a call's envelope or a model's own tool-call tags around it.
         call_id: put into each range.
     """
-    reading = Reading(call_id)
-    text: str | None = None
-    if isinstance(raw, bytes | bytearray | memoryview):
-        text = _decoded(bytes(raw), reading)
-    elif isinstance(raw, str):
-        text = str.__str__(raw)
-    if text is None:
-        reading.root(raw)
+    if isinstance(raw, str):
+        text, bad = str.__str__(raw), False
+    elif isinstance(raw, bytes | bytearray | memoryview):
+        text, bad = _decoded(bytes(raw))
     else:
+        reading = Reading(call_id)
+        reading.root(raw)
+        return _parsed(reading, None)
+    document, value = None, None
+    if text[:1] != "{" or text[-1] in _LAST:
         value = decode_or_none(text)
-        if value is not None:
-            reading.root(value)
-        elif text.strip(" \t\r\n") == "null":
-            reading.fail("not-object")
-        else:
-            reading.damaged(text)
+    if value is not None:
+        value = with_repeats(text, value)
+    elif text[:1] == "{":
+        document = read_one(text, 0)
+    plain = None if bad else parsed_directly(text, value, document, call_id)
+    if plain is not None:
+        return plain
+    reading = Reading(call_id)
+    if bad:
+        reading.repairs[BAD_UTF_8] = None
+    if value is not None:
+        reading.root(value)
+    elif text.strip(" \t\r\n") == "null":
+        reading.fail("not-object")
+    else:
+        reading.damaged(text, first=document)
     return _parsed(reading, text)
 
 
-def _decoded(raw: bytes, reading: Reading) -> str:
+def _decoded(raw: bytes) -> tuple[str, bool]:
+    """The text of bytes, and whether some of them were no UTF-8."""
     try:
-        return raw.decode()
+        return raw.decode(), False
     except UnicodeDecodeError:
-        reading.repairs[_BAD_BYTES] = None
-        return raw.decode("utf-8", "replace")
+        return raw.decode("utf-8", "replace"), True
 
 
 def _parsed(reading: Reading, text: str | None) -> Parsed:
     ranges: tuple[CompressRange, ...] = tuple(reading.ranges)
+    kind = reading.kind()
     return Parsed(
         ranges=ranges,
         diagnostics=Diagnostics(
             ok=bool(ranges),
-            kind=reading.kind(),
-            raw_prefix=None if text is None else text[:_PREFIX],
+            kind=kind,
+            raw_prefix=None if text is None else text[:PREFIX],
             length=None if text is None else len(text),
             keys=reading.keys,
             invalid_items=reading.invalid,
             invalid_reasons=tuple(reading.reasons),
             repairs=tuple(reading.repairs),
-            content_type=reading.content_type,
+            content_type=reading.fault_type if kind in ("content-not-array", "missing-content") else None,
+            argument_keys=reading.fault_keys if kind == "missing-content" else (),
         ),
     )

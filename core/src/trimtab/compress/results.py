@@ -24,7 +24,8 @@ Kind: TypeAlias = Literal[
 class CompressRange:
     """One entry of a `compress` call: the messages from `start_ref` to `end_ref` are to be replaced by `summary`.
 
-    Refs are as the model wrote them, without white space around. `summary` is never blank and never shortened.
+    Refs are as the model wrote them, without white space around or inside (`m 12` is `m12`); of line form, message refs
+    have at least five digits (`m12` is `m00012`). `summary` is never blank and never shortened.
     `summary_max_chars` is a positive number of chars, or None. `call_id` is what the caller passed.
     """
 
@@ -45,7 +46,9 @@ class Diagnostics:
     for decoded input. `keys`: the top-level keys of the decoded object; empty where there was none. `invalid_items`:
     how many entries were complete but unusable, `invalid_reasons` one text for each ("entry 1: summary is missing",
     counted from 0). `repairs`: what had to be mended to read the text, each name once. `content_type`: what stands in
-    the place of the array where `kind` is `content-not-array`: "text", "a number", "a boolean", "null" or "an object".
+    the place of the array where `kind` is `content-not-array` ("text", "a number", "a boolean", "null" or "an object");
+    where it is `missing-content`, what the object is instead of arguments, if it says so. `argument_keys`: where `kind`
+    is `missing-content`, the keys of the object without it, which may stand in a wrapper or an envelope.
     """
 
     ok: bool
@@ -57,6 +60,7 @@ class Diagnostics:
     invalid_reasons: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     content_type: str | None = None
+    argument_keys: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 
 from attrs import define, field
@@ -10,12 +10,13 @@ from attrs import define, field
 from trimtab._json import blob_id
 from trimtab.budget import Budget
 from trimtab.discovery import NamedCodec, Registry
-from trimtab.errors import CallerError, LeftWhole, PolicyError
+from trimtab.errors import CallerError, LeftWhole, PluginError, PolicyError, TrimtabError
 from trimtab.policy import Policy
+from trimtab.tokens import Checked
 from trimtab.trim import prompt_text
 from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
 
-__all__ = ["DEFAULT_OWNER", "Engine", "fingerprint", "holder"]
+__all__ = ["DEFAULT_OWNER", "Engine", "check_budget", "fingerprint", "holder"]
 
 DEFAULT_OWNER = "default"
 
@@ -35,6 +36,12 @@ def holder(owner: Owner | None) -> str:
     if not isinstance(owner, str) or not owner:
         raise CallerError(f"owner must be a non-empty string, not {owner!r:.80}")
     return owner
+
+
+def check_budget(budget: object) -> None:
+    """Raises CallerError for anything but a `Budget`, or None for the policy's."""
+    if budget is not None and not isinstance(budget, Budget):
+        raise CallerError(f"budget must be a Budget, as in Budget(limit=8_000, keep=4_000), not {budget!r:.80}")
 
 
 def fingerprint(tool: str, output: Json) -> str:
@@ -64,16 +71,21 @@ class Engine:
         return found
 
     def counter(self, budget: Budget) -> TokenCounter:
-        """The counter of a budget, made when first needed. Raises PolicyError for a name nothing registers."""
+        """The counter of a budget, made when first needed, held to what a counter must give.
+
+        Raises:
+            PolicyError: nothing registers its name.
+            PluginError: its factory raised, or gave no counter.
+        """
         wanted = budget.counter if budget.counter is not None else self.policy.counter
         if not isinstance(wanted, str):
-            return wanted
+            return Checked(wanted)
         with self._lock:
             if wanted not in self._counters:
                 factories = self.registry.token_counters
                 if wanted not in factories:
                     raise PolicyError(f"unknown token counter {wanted!r}; known: {', '.join(sorted(factories))}")
-                self._counters[wanted] = factories[wanted]()
+                self._counters[wanted] = Checked(_made(wanted, factories[wanted]))
             return self._counters[wanted]
 
     def codecs(self, tool: str) -> list[tuple[str, Codec]]:
@@ -129,6 +141,20 @@ class Engine:
             "cap": budget.cap,
             "counter": None if counter is None else f"{counter.name} {counter.version}",
         }
+
+
+def _made(name: str, factory: Callable[[], TokenCounter]) -> TokenCounter:
+    try:
+        made = factory()
+    except TrimtabError:  # an extra that is not installed says so itself
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(
+            f"token counter {name!r}: its factory raised {type(error).__name__}: {error!s:.200}"
+        ) from error
+    if not isinstance(made, TokenCounter):
+        raise PluginError(f"token counter {name!r}: its factory gave {type(made).__name__}, which is no token counter")
+    return made
 
 
 def _named(one: NamedCodec) -> tuple[str, Codec]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from attrs import field, frozen
 
 from trimtab._json import decode
 from trimtab.budget import Budget
-from trimtab.errors import CallerError, PluginError, UnsupportedOutput
-from trimtab.host.engine import Engine, fingerprint, holder
+from trimtab.errors import CallerError, UnsupportedOutput
+from trimtab.host.engine import Engine, check_budget, fingerprint, holder
 from trimtab.host.steps import Steps
 from trimtab.host.trimming import trim_batch_steps
 from trimtab.telemetry import span
 from trimtab.trimmed import Trimmed
 from trimtab.types import Call, Json, Owner
 from trimtab.wire import RawCall, ToolResult, WireProtocol, detect
+from trimtab.wire.guard import Guarded, guarded, is_protocol, protocol_named
 
 __all__ = ["TrimmedRequest", "trim_request_steps"]
-
-T = TypeVar("T")
 
 
 @frozen(kw_only=True)
@@ -49,9 +47,10 @@ def trim_request_steps(
 ) -> Steps[TrimmedRequest]:
     """Trim the results of a request, batch by batch; a batch is what answers one assistant message."""
     held_by = holder(owner)
+    check_budget(budget)
     wire = _chosen(engine, request, protocol)
-    results = _asked(wire, wire.tool_results, request)
-    calls = {one.key: one.call for one in _asked(wire, wire.past_calls, request)} if results else {}
+    results = wire.tool_results(request)
+    calls = {one.key: one.call for one in wire.past_calls(request)} if results else {}
     batches: dict[str, list[int]] = {}
     for index, result in enumerate(results):
         batches.setdefault(result.message, []).append(index)
@@ -63,33 +62,23 @@ def trim_request_steps(
             trimmed.update(zip(indexes, done, strict=True))
     values = {results[index].key: one.value for index, one in trimmed.items() if one.changed}
     return TrimmedRequest(
-        request=_asked(wire, lambda given: wire.with_results(given, values), request) if values else request,
+        request=wire.with_results(request, values) if values else request,
         results=tuple(trimmed[index] for index in range(len(results))),
         keys=tuple(one.key for one in results),
         protocol=wire.name,
     )
 
 
-def _chosen(engine: Engine, request: Json, protocol: str | WireProtocol | None) -> WireProtocol:
+def _chosen(engine: Engine, request: Json, protocol: str | WireProtocol | None) -> Guarded:
     """The protocol that was named or given, or the one that the request looks like."""
-    if protocol is not None and not isinstance(protocol, str):
-        return protocol
+    if protocol is not None and not isinstance(protocol, str) and is_protocol(protocol):
+        return guarded(protocol)
     known = engine.registry.wire_protocols
     if protocol is None:
         protocol = detect(request, known)
         if protocol is None:
             raise CallerError(f"the request looks like no wire protocol; name one as protocol=...: {', '.join(known)}")
-    if protocol not in known:
-        raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(known)}")
-    found: WireProtocol = known[protocol]
-    return found
-
-
-def _asked(wire: WireProtocol, ask: Callable[[Json], T], request: Json) -> T:
-    try:
-        return ask(request)
-    except Exception as error:  # whatever a plugin's protocol raises
-        raise PluginError(f"wire protocol {wire.name!r} raised {type(error).__name__}: {error!s:.200}") from error
+    return guarded(protocol_named(protocol, known))
 
 
 def _batch_steps(

@@ -14,7 +14,7 @@ from trimtab.budget import Budget, share
 from trimtab.codecs.find import Found, find, splice
 from trimtab.envelope import Envelope, is_row_shaped
 from trimtab.errors import CallerError, UnsupportedOutput
-from trimtab.host.engine import Engine, holder
+from trimtab.host.engine import Engine, check_budget, holder
 from trimtab.host.steps import Steps
 from trimtab.marker import HANDLE_DIGITS
 from trimtab.restore import LEAST_EXCERPT, claimed_handles, may_hold_rendering, originals, restored, still_bulk
@@ -46,6 +46,8 @@ class _Prepared:
 def trim_steps(engine: Engine, call: Call, budget: Budget | None, owner: Owner | None) -> Steps[Trimmed]:
     """Trim one output and store what was moved."""
     held_by = holder(owner)
+    check_budget(budget)
+    _check_call(call)
     with span("trimtab.trim", {"gen_ai.tool.name": call.tool}) as recording:
         prepared = yield from _prepare(engine, call, budget, held_by)
         trimmed = yield from _store(engine, prepared, held_by)
@@ -66,9 +68,11 @@ def trim_batch_steps(
     `settled`: of outputs that were sent before (by index), the share that they were sent with; it stays.
     """
     held_by = holder(owner)
+    check_budget(budget)
+    if not isinstance(calls, Sequence):
+        raise CallerError(f"a batch is a list of Call(tool, output), not {type(calls).__name__}")
     for call in calls:
-        if not isinstance(call, Call):
-            raise CallerError(f"a batch is a list of Call(tool, output), not of {type(call).__name__}")
+        _check_call(call)
     with span("trimtab.trim_batch", {"trimtab.outputs": len(calls)}):
         prepared = []
         for call in calls:
@@ -77,10 +81,15 @@ def trim_batch_steps(
         shares: dict[int, int | None] = {}
         if shared.batch is not None:
             # What reads back is outside; what failed is whole, whatever the others get.
-            counting = [index for index, one in enumerate(prepared) if not one.reads_back and one.error is None]
-            sizes = [_counted(prepared[index], shared) for index in counting]
-            part = share(sizes, shared.batch, shared.least)
-            for index, size in zip(counting, sizes, strict=True):
+            sizes: dict[int, int] = {}
+            for index, one in enumerate(prepared):
+                if not one.reads_back and one.error is None:
+                    try:
+                        sizes[index] = _counted(one, shared)
+                    except Exception as error:  # whatever a plugin's counter raises
+                        prepared[index] = evolve(one, error=error)
+            part = share([*sizes.values()], shared.batch, shared.least)
+            for index, size in sizes.items():
                 shares[index] = settled.get(index, part if part and size > part else None)
                 if (own := shares[index]) is not None:
                     shared_budget = prepared[index].budget.shared(own)
@@ -94,6 +103,16 @@ def trim_batch_steps(
         return results
 
 
+def _check_call(call: object) -> None:
+    """Raises CallerError for what is no call: the caller's mistake, for which no output is to blame."""
+    if not isinstance(call, Call):
+        raise CallerError(f"a batch is a list of Call(tool, output), not of {type(call).__name__}")
+    if not isinstance(call.tool, str):
+        raise CallerError(f"the tool's name must be a string, not {call.tool!r:.80}; an unknown one is ''")
+    if call.focus is not None and not isinstance(call.focus, str):
+        raise CallerError(f'focus must be a string ("" for none), not {call.focus!r:.80}')
+
+
 def _counted(prepared: _Prepared, budget: Budget) -> int:
     """What a result counts in its batch: its size after its own budget, in the batch's unit, media left out."""
     skeleton = prepared.trimming.skeleton
@@ -104,8 +123,6 @@ def _counted(prepared: _Prepared, budget: Budget) -> int:
 
 def _prepare(engine: Engine, call: Call, budget: Budget | None, owner: str) -> Steps[_Prepared]:
     """Everything but the store's part; a codec that fails leaves the output whole."""
-    if not isinstance(call.tool, str):
-        raise CallerError(f"the tool's name must be a string, not {call.tool!r:.80}; an unknown one is ''")
     policy = engine.policy
     tool, arguments = policy.inner_call(call.tool, call.arguments)
     used = budget or engine.budget(tool)
@@ -210,15 +227,7 @@ def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = 
     error = prepared.error
     trimming = prepared.trimming
     if trimming.moved and error is None:
-        blobs = trimming.blobs
-
-        def put(store: BlobStore) -> None:
-            store.put(blobs, owner=owner)
-
-        try:
-            yield put
-        except Exception as failure:
-            error = failure
+        error = yield from _put(trimming.blobs, owner, prepared.tool)
     if error is not None:
         trimming = Trimming(skeleton=prepared.output)
         if not isinstance(error, UnsupportedOutput):
@@ -237,6 +246,29 @@ def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = 
         output=prepared.output,
         counter=prepared.counter,
     )
+
+
+def _put(blobs: Mapping[str, str], owner: str, tool: str) -> Steps[Exception | None]:
+    """Store texts; None: they are held. What cannot be put may be there from an earlier request, whose bytes stay."""
+
+    def put(store: BlobStore) -> None:
+        store.put(blobs, owner=owner)
+
+    try:
+        yield put
+        return None
+    except Exception as error:
+        failure = error
+    try:
+        held: set[str] = yield lambda store: store.held(owner, blobs)
+        missing = blobs.keys() - held
+    except Exception as error:
+        failure.add_note(f"then the store could not say what it holds: {type(error).__name__}: {error!s:.200}")
+        return failure
+    if missing:
+        return failure
+    log.warning("%s: a put failed, but its texts are held already: it stays trimmed: %s", tool, failure)
+    return None
 
 
 def _envelope(prepared: _Prepared, trimming: Trimming) -> Envelope | None:

@@ -23,6 +23,8 @@ __all__ = [
     "FULL_WIDTH_MARKS",
     "KEY_AHEAD",
     "KEY_WITHOUT_COLON",
+    "LITERALS",
+    "LITERALS_WINDOW",
     "MEMBER",
     "NUMBER",
     "OBJECT_OPENERS",
@@ -99,6 +101,11 @@ KEY_WITHOUT_COLON: Final = re.compile(f"[\"']([A-Za-z_][A-Za-z0-9_-]{{0,63}})[\"
 VALUE_LITERAL: Final = re.compile(
     r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_])"
 )
+# Numbers and words of JSON in a row, as in an array without commas; looked at in this many chars.
+LITERALS: Final = re.compile(
+    f"(?:{VALUE_LITERAL.pattern}[{SPACES}]++)*(?:{VALUE_LITERAL.pattern}[{SPACES}]*+)?(?:[,，\\]］}}｝)）\"'“]|\\Z)"
+)
+LITERALS_WINDOW: Final = 64
 
 _NAME = "[A-Za-z_][A-Za-z0-9_]{0,63}+"
 _BEGIN = f"{_ANY}:{_ANY}[\"'\\[{{0-9tfnTFN-]"

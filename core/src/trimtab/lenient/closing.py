@@ -20,6 +20,8 @@ from trimtab.lenient.chars import (
     COMMAS,
     KEY_AHEAD,
     KEY_WITHOUT_COLON,
+    LITERALS,
+    LITERALS_WINDOW,
     OBJECT_OPENERS,
     QUOTE_ENDS,
     SEPARATORS,
@@ -158,7 +160,7 @@ def _levels_left(chain: str, stack: Sequence[bool | None]) -> int:
 def _item_ahead(text: str, at: int, end: int) -> bool:
     """Whether an element of an array that is no object begins here."""
     if text[at] in QUOTE_ENDS:
-        return _REF_AHEAD.match(text, at + 1, end) is not None or _string_ahead(text, at, end, ",]}")
+        return _REF_AHEAD.match(text, at + 1, end) is not None or _string_ahead(text, at, end, ",]})")
     return text[at] in ARRAY_OPENERS or VALUE_LITERAL.match(text, at, end) is not None
 
 
@@ -206,15 +208,17 @@ def _cut_key(text: str, at: int, end: int) -> bool:
     return found is not None and found.end() >= end
 
 
-def _string_ahead(text: str, at: int, end: int, follow: str) -> bool:
-    """Whether the string that begins here ends, at its first quote, before one of these characters."""
+def _string_ahead(text: str, at: int, end: int, follow: str, more: bool = False) -> bool:
+    """Whether the string that begins here ends, at its first quote, before one of these characters; or, with `more`,
+    before white space and another string.
+    """
     ends = QUOTE_ENDS[text[at]]
     found = _STRING_AHEAD[ends].match(text, at + 1, end)
     stop = found.end() if found else end
     if stop >= end:
         return True
     i = past_comments(text, stop + 1, end)
-    return i >= end or text[i] in follow
+    return i >= end or text[i] in follow or (more and i > stop + 1 and text[i] in QUOTE_ENDS)
 
 
 def ends_item(text: str, at: int, end: int, place: Place) -> bool:
@@ -234,7 +238,9 @@ def ends_item(text: str, at: int, end: int, place: Place) -> bool:
         return _after_closers(text, i, end, place)
     if char in OBJECT_OPENERS:
         return _entry_ahead(text, i, end, place)
-    return char in QUOTE_ENDS and _item_ahead(text, i, end)
+    if char in QUOTE_ENDS:
+        return _item_ahead(text, i, end) or (not place.doubt and _string_ahead(text, i, end, "", more=True))
+    return i > at and not place.doubt and LITERALS.match(text, i, i + LITERALS_WINDOW) is not None
 
 
 def ends_root(text: str, at: int, end: int) -> bool:

@@ -1,4 +1,4 @@
-"""The parts of the scanner that read strings, bare words and comments, and the state they share."""
+"""The parts of the scanner that read strings and comments, and the state that all parts share."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ from typing import Final
 from trimtab.lenient import repairs as names
 from trimtab.lenient.chars import (
     BODIES,
-    CLOSERS,
-    COMMAS,
-    COMMENT_START,
     FULL_WIDTH_MARKS,
     KEY_AHEAD,
     QUOTE_ENDS,
     SPACE,
     STRAIGHT,
-    VALUE_LITERAL,
-    WORD,
 )
 from trimtab.lenient.closing import WINDOW, Place, ends_item, ends_member, ends_root, is_known
-from trimtab.lenient.scalars import scalar_of
-from trimtab.lenient.strings import mended, text_of
+from trimtab.lenient.joining import next_part, past_bracket, past_operands
+from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
 __all__ = ["QuotedText"]
@@ -31,13 +26,11 @@ _FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+(?=[\\n\\[{}
 _TRIPLE: Final = {
     quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*", re.DOTALL) for quote in STRAIGHT
 }
-_TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
-_ITEM_END: Final = re.compile("[,，}｝\\]］\\n{｛\\[［]")
-_LINE_END: Final = re.compile("\\n|\\Z")
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
-_PUNCTUATION: Final = re.compile("[|.…·*~_+-]+")
-_BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)")
 _BEHIND: Final = 64
+_REF: Final = re.compile("[ \\t\\r\\n]*+([mMbB][0-9]{1,7})[ \\t\\r\\n]*+")
+_BARE: Final = 7  # the group of KEY_AHEAD that is a key without quotes
+_NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string whose quote was lost before a comma
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
 _EARLY: Final = re.compile('["\'][ \\t\\r\\n]*+,[ \\t\\r\\n]*+(["\'])[A-Za-z_]++\\1[ \\t]*+:[ \\t\\r\\n]*+["\\[{0-9]')
 # More inner quotes than any text has by mistake.
@@ -81,6 +74,8 @@ class QuotedText:
         self._start = 0
         self._scan = 0
         self._pieces: list[str] = []
+        self._joined: list[str] = []  # the texts before this one that are one string with it
+        self._in_brackets = False
         self._doubt = False
         self._inner = 0  # inner quotes in all the text
         self._skipped = -1
@@ -150,18 +145,22 @@ class QuotedText:
         text = self.text
         if not self.closed and len(text) - i < 3:
             return False
+        self._begin_text(quote, i)
+        self._start, self._is_key_text = i, is_key
+        self._resume, self._state = self._state, self.STRING
+        return True
+
+    def _begin_text(self, quote: str, i: int) -> None:
+        """A string, or the next part of it, begins with the quote at this index."""
         if quote != '"':
             self.repairs[names.FULL_WIDTH if quote in FULL_WIDTH_MARKS else names.QUOTES] = None
-        self._triple = quote in STRAIGHT and text.startswith(quote * 3, i)
+        self._triple = quote in STRAIGHT and self.text.startswith(quote * 3, i)
         if self._triple:
             self.repairs[names.QUOTES] = None
-        self._quote, self._is_key_text = quote, is_key
-        self._start = i
+        self._quote = quote
         self.pos = self._scan = i + (3 if self._triple else 1)
         self._pieces.clear()
         self._doubt, self._skipped = False, -1
-        self._resume, self._state = self._state, self.STRING
-        return True
 
     def _in_string(self) -> bool:
         """Read on in a string up to the quote that ends it."""
@@ -173,7 +172,8 @@ class QuotedText:
             if at >= n or text[at] == "\\" or (self._triple and not text.startswith(text[at] * 3, at)):
                 self._scan = at
                 return self._string_runs_out(at)
-            if not self._is_key_text and not self._triple and not self._enough(at) and not self._is_early(at):
+            waits = not self._triple or self._in_brackets
+            if waits and not self._is_key_text and not self._enough(at) and not self._is_early(at):
                 self._scan = at
                 self._keep(at)
                 return False
@@ -186,7 +186,9 @@ class QuotedText:
                     return False
                 self.repairs[names.INNER_QUOTE] = None
             if self._is_key_text or self._triple or self._ends(behind):
-                self._finish(at, behind, True)
+                self._finish(at, past_bracket(text, behind) if self._in_brackets else behind, True)
+                return True
+            if not self._doubt and self._joins(at, behind):
                 return True
             self._inner += 1
             if self._inner > _MANY:
@@ -232,6 +234,10 @@ class QuotedText:
         if self._pieces:
             source = "".join([*self._pieces, source])
         value = text_of(source, self._quote, self.repairs)
+        if self._joined:
+            value = "".join([*self._joined, value])
+            self._joined.clear()
+        self._in_brackets = False
         self.pos = behind
         if self._is_key_text:
             self.on_key(value, self._start, behind)
@@ -245,26 +251,68 @@ class QuotedText:
         end = min(len(self.text), behind + WINDOW)
         if not self._stack:
             return ends_root(self.text, behind, end)
+        if self._in_brackets:
+            behind = past_bracket(self.text, behind)
         rule = ends_member if self._stack[-1] else ends_item
         return rule(self.text, behind, end, self._place())
 
+    def _joins(self, at: int, behind: int) -> bool:
+        """Whether the string goes on in another one, as in `"a" + "b"`; then that one is read on."""
+        text, end = self.text, min(len(self.text), behind + WINDOW)
+        found = next_part(text, behind, end, self._ends, bool(self._stack and self._stack[-1]))
+        if found >= 0:
+            self.repairs[names.CONCATENATED] = None
+            source = "".join([*self._pieces, text[self.pos : at]])
+            self._joined.append(text_of(source, self._quote, self.repairs))
+            self._begin_text(text[found], found)
+            return True
+        found = past_operands(text, behind, end, self._ends)
+        if found < 0:
+            return False
+        self.repairs[names.MISSING_VALUE] = None
+        self._joined.clear()
+        self._state = self._resume
+        self.pos = past_bracket(text, found) if self._in_brackets else found
+        self._in_brackets = False
+        self.on_value(None, self._start, self.pos, True)
+        self._after_value()
+        return True
+
     def _is_cut(self, at: int) -> bool:
-        """Whether the string lost its closing quote: another entry begins inside it. The string is given up then."""
+        """Whether the string lost its closing quote: another member or entry begins inside it. A ref ends there; of any
+        other string nobody knows where it was to end, and it is given up.
+        """
         if not self._known or not self._stack or not self._stack[-1]:
             return False
         found = KEY_AHEAD.match(self.text, at, at + WINDOW)
         if found is None or not is_known(found[found.lastindex or 0], self._known):
             return False
-        brace = self.text.rfind("}", max(self.pos, at - 32), at)
-        if brace < 0 or brace + 1 == self._skipped or not _ENTRY_START.match(self.text, brace, at):
+        end = self._lost_end(at, found.lastindex != _BARE)
+        if end < 0:
             return False
         self.repairs[names.MISSING_QUOTE] = None
         self._inner += 4
+        self._joined.clear()
+        self._in_brackets = False
         self._state = self._resume
-        self.pos = brace
-        self.on_value(None, self._start, brace, True)
+        ref = None if self._pieces else _REF.fullmatch(self.text, self.pos, end)
+        self.pos = end
+        self.on_value(ref and ref[1], self._start, end, True)
         self._after_value()
         return True
+
+    def _lost_end(self, at: int, is_quoted: bool) -> int:
+        """The index of the bracket or comma before which a string ended whose quote was lost before a key at `at`; -1:
+        it does not look so.
+        """
+        text = self.text
+        brace = text.rfind("}", max(self.pos, at - 32), at)
+        if brace >= 0:
+            return brace if brace + 1 != self._skipped and _ENTRY_START.match(text, brace, at) else -1
+        comma = text.rfind(",", max(self.pos, at - 32), at)
+        if comma <= self.pos or self._doubt or not is_quoted or text[comma + 1 : at].strip(" \t\r\n"):
+            return -1
+        return comma if text[comma - 1] not in _NO_LAST_CHAR else -1
 
     def _past_object(self, at: int) -> int:
         """Where to read on behind an inner quote: a whole JSON object or array in a string is text of the string."""
@@ -285,77 +333,6 @@ class QuotedText:
             return at + 1
         self._skipped = brace + end
         return max(at + 1, brace + end)
-
-    def _bare_key(self, i: int) -> bool:
-        """A key without quotes."""
-        found = WORD.match(self.text, i)
-        if found is None:
-            self.repairs[names.STRAY] = None
-            self.pos = i + 1
-            return True
-        end = found.end()
-        if end >= len(self.text) and not self.closed:
-            return False
-        self.pos = end
-        self._bare_keys = True
-        self.repairs[names.BARE_KEY] = None
-        self.on_key(mended(found[0], self.repairs), i, end)
-        self._colon, self._state = False, self.VALUE
-        return True
-
-    def _word(self, i: int) -> bool:
-        """A value without quotes: a number, a literal, or text up to what can only be structure."""
-        text = self.text
-        found = WORD.match(text, i)
-        if found is None:
-            self.repairs[names.STRAY] = None
-            self.pos = i + 1
-            return True
-        end = found.end()
-        if not self._enough(end):
-            return False
-        if self._state == self.ITEM and _PUNCTUATION.fullmatch(text, i, end):
-            self.repairs[names.STRAY] = None
-            self.pos = end
-            return True
-        plain = _BEFORE_COMMENT.match(text, i)
-        if plain is not None:
-            end = plain.end()
-        behind = self._skip(end)
-        char = text[behind : behind + 1]
-        single = not char or char in COMMAS or char in CLOSERS or "\n" in text[end:behind]
-        if not single and (char in QUOTE_ENDS or char in COMMENT_START):
-            single = VALUE_LITERAL.fullmatch(text, i, end) is not None
-        if not single or self._state == self.ROOT:
-            end = self._words_end(end)
-            if end < 0:
-                return False
-        by_text = end < len(text)
-        value = scalar_of(mended(text[i:end].rstrip(" \t\r\n"), self.repairs), self.repairs)
-        self.pos = end
-        self.on_value(value, i, end, by_text)
-        self._after_value()
-        return True
-
-    def _words_end(self, i: int) -> int:
-        """The index at which a text without quotes ends, or -1: it needs more text."""
-        text = self.text
-        if not self._stack:
-            return _LINE_END.search(text, i).end()  # type: ignore[union-attr]  # every text ends
-        pattern = _TEXT_END if self._stack[-1] else _ITEM_END
-        found = pattern.search(text, i)
-        while found is not None:
-            at = found.start()
-            if not self._enough(at):
-                return -1
-            if (
-                not self._stack[-1]
-                or text[at] == "\n"
-                or ends_member(text, at, min(len(text), at + WINDOW), self._place())
-            ):
-                return at
-            found = pattern.search(text, at + 1)
-        return len(text) if self.closed else -1
 
     def _aside(self, i: int) -> bool:
         """Step over a comment or a fence that begins here; False: neither does."""

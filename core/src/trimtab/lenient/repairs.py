@@ -9,7 +9,9 @@ __all__ = [
     "BARE_KEY",
     "BARE_VALUE",
     "COMMENT",
+    "CONCATENATED",
     "CONTROL",
+    "ELLIPSIS",
     "EQUALS",
     "EXTRA_BRACKET",
     "EXTRA_COMMA",
@@ -25,6 +27,7 @@ __all__ = [
     "MISSING_QUOTE",
     "MISSING_VALUE",
     "ODD_SPACE",
+    "OUT_OF_RANGE",
     "PADDING",
     "QUOTES",
     "STRAY",
@@ -38,7 +41,9 @@ BAD_ESCAPE: Final = "bad-escape"
 BARE_KEY: Final = "unquoted-key"
 BARE_VALUE: Final = "unquoted-value"
 COMMENT: Final = "comment"
+CONCATENATED: Final = "concatenated"
 CONTROL: Final = "control-character"
+ELLIPSIS: Final = "ellipsis"
 EQUALS: Final = "equals-for-colon"
 EXTRA_BRACKET: Final = "surplus-bracket"
 EXTRA_COMMA: Final = "surplus-comma"
@@ -54,6 +59,7 @@ MISSING_KEY: Final = "missing-key"
 MISSING_QUOTE: Final = "missing-quote"
 MISSING_VALUE: Final = "missing-value"
 ODD_SPACE: Final = "odd-space"
+OUT_OF_RANGE: Final = "out-of-range"
 PADDING: Final = "padding"
 QUOTES: Final = "foreign-quotes"
 STRAY: Final = "stray-character"

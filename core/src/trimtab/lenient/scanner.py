@@ -28,8 +28,9 @@ from trimtab.lenient.chars import (
     QUOTE_ENDS,
     SEPARATORS,
 )
-from trimtab.lenient.closing import WINDOW
-from trimtab.lenient.quoted import QuotedText
+from trimtab.lenient.closing import WINDOW, past_comments
+from trimtab.lenient.joining import lone_in_brackets
+from trimtab.lenient.words import BareText
 
 __all__ = ["MAX_LEVELS", "Scanner"]
 
@@ -39,7 +40,7 @@ MAX_LEVELS: Final = 20_000
 _PLAIN: Final = frozenset(["", ",", ", ", " ", "\n", ",\n"])
 
 
-class Scanner(QuotedText):
+class Scanner(BareText):
     """One document. `known`: names of keys, lower case without separators, that are keys wherever they may be."""
 
     def step(self) -> bool:
@@ -210,7 +211,12 @@ class Scanner(QuotedText):
         if is_object or char in ARRAY_OPENERS:
             if char in FULL_WIDTH_MARKS:
                 self.repairs[names.FULL_WIDTH] = None
-            elif char == "(":
+            if char in "(（" and self._state == self.VALUE:
+                if not self._enough(i):
+                    return False
+                if lone_in_brackets(self.text, i, min(len(self.text), i + WINDOW)):
+                    return self._open_brackets(i)
+            if char == "(":
                 self.repairs[names.LITERAL] = None
             return self._open(is_object, i)
         if char in COMMENT_START:
@@ -219,6 +225,13 @@ class Scanner(QuotedText):
             if self._aside(i):
                 return True
         return self._word(i)
+
+    def _open_brackets(self, i: int) -> bool:
+        """Brackets around one string, which mean nothing."""
+        self.repairs[names.EXTRA_BRACKET] = None
+        self._in_brackets = True
+        self.pos = past_comments(self.text, i + 1, len(self.text))
+        return self._open_string(self.text[self.pos], self.pos, False)
 
     def _open(self, is_object: bool, i: int) -> bool:
         if is_object:

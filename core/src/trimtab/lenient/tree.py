@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from trimtab._json import decode_strict
+from trimtab._json import decode_or_none
 from trimtab.lenient.chars import ENTRY_RUN, MEMBER
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
 from trimtab.lenient.repairs import BARE_KEY, QUOTES
+from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.scanner import Scanner
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
@@ -44,8 +45,28 @@ class _Tree(Scanner):
         else:
             self._containers[-1].append(value)
 
+    def _swap(self, value: Json) -> None:
+        """Put this in the place of the innermost container."""
+        self._containers[-1] = value
+        if len(self._containers) == 1:
+            self.value = value
+            return
+        outer = self._containers[-2]
+        if type(outer) is list:
+            outer[-1] = value
+        elif type(outer) is Repeated:
+            outer.put_last(value)
+        else:
+            outer[self._keys[-2]] = value
+
+    def _note_repeat(self) -> None:
+        """A key of the innermost object stands there again."""
+        container = self._containers[-1]
+        if type(container) is not Repeated:
+            self._swap(Repeated(container.items()))
+
     def _stack_top(self) -> bool:
-        return type(self._containers[-1]) is dict
+        return type(self._containers[-1]) is not list
 
     def on_open(self, is_object: bool, start: int) -> None:
         container: Json = {} if is_object else []
@@ -55,11 +76,13 @@ class _Tree(Scanner):
             self._keys.append("")
 
     def on_close(self, end: int, by_text: bool) -> None:
-        if type(self._containers.pop()) is dict:
+        if type(self._containers.pop()) is not list:
             self._keys.pop()
 
     def on_key(self, name: str, start: int, end: int) -> None:
         self._keys[-1] = name
+        if self._known and name in self._containers[-1]:
+            self._note_repeat()
 
     def on_value(self, value: Json, start: int, end: int, by_text: bool) -> None:
         if by_text or not self._containers:
@@ -68,11 +91,15 @@ class _Tree(Scanner):
             self.cut = value
 
     def on_imply(self) -> bool:
-        last = self._containers[-1].get(self._keys[-1])
-        if type(last) is not dict:
+        inside = self._containers[-1]
+        last = inside.get(self._keys[-1])
+        if type(last) is not dict and type(last) is not Repeated:
             return False
         container = [last]
-        self._put(container)
+        if type(inside) is Repeated:
+            inside.put_last(container)
+        else:
+            self._put(container)
         self._containers.append(container)
         return True
 
@@ -85,10 +112,12 @@ class _Tree(Scanner):
         found = ENTRY_RUN.match(self.text, i)
         if found is None:
             return False
-        try:
-            values = decode_strict(f"[{found[0]}]")
-        except ValueError:
+        run = f"[{found[0]}]"
+        values = decode_or_none(run)
+        if values is None:
             return False
+        if self._known:
+            values = with_repeats(run, values)
         self._judge_commas(False, self._fresh, self._commas)
         self._containers[-1].extend(values)
         self.pos = found.end()
@@ -113,8 +142,11 @@ class _Tree(Scanner):
             self.repairs[QUOTES] = None
             value = text_of(other, "'", self.repairs)
         else:
-            value = decode_strict(word)
-        self._containers[-1][quoted or single or bare] = value
+            value = decode_or_none(word)
+        name = quoted or single or bare
+        if self._known and name in self._containers[-1]:
+            self._note_repeat()
+        self._containers[-1][name] = value
         self.pos = found.end()
         self._fresh = False
         self._commas = 1 if comma else 0
@@ -122,12 +154,20 @@ class _Tree(Scanner):
 
 
 def read(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
-    """Read the document that begins at index `start` of a text, behind white space."""
+    """Read the document that begins at index `start` of a text, behind white space.
+
+    Where names are `known`, an object in which a key stands twice is a `Repeated`.
+    """
     if text[start : start + 1] in _BRACKETS:
-        quick = read_quickly(text, start) if _HAS_GROUPS else None
-        if quick is not None:
+        quick = read_quickly(text, start, repeats=bool(known)) if _HAS_GROUPS else None
+        if quick is not None and not (known and _is_cut_again(quick)):
             return quick
     return read_slowly(text, start, known=known)
+
+
+def _is_cut_again(document: Document) -> bool:
+    """Whether the text ends inside the value of a key that stands in its object already."""
+    return document.cut is not None and bool(document.open) and document.last_key in document.open[-1]
 
 
 def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:

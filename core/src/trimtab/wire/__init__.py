@@ -16,6 +16,7 @@ from trimtab.wire.anthropic import ANTHROPIC
 from trimtab.wire.bedrock import BEDROCK
 from trimtab.wire.chat import OPENAI_CHAT, VLLM
 from trimtab.wire.gemini import GEMINI
+from trimtab.wire.guard import guarded
 from trimtab.wire.parsed import PARSED
 from trimtab.wire.responses import OPENAI_RESPONSES
 from trimtab.wire.types import Fault, PastCall, RawCall, Stream, ToolResult, WireProtocol, synthetic_id
@@ -42,7 +43,10 @@ def detect(payload: Json, among: Mapping[str, WireProtocol] = protocols) -> str 
     """The name of the protocol that a request, a response or a decoded stream event is written in; None: no one's.
 
     Where a payload could be of several (a history of plain text), the first in the order of `among` is named.
+
+    Raises:
+        PluginError: a plugin's protocol raised, or gave no number from 0 to 1; the message names it.
     """
-    scores = {name: one.detect(payload) for name, one in among.items()}
+    scores = {name: guarded(one).detect(payload) for name, one in among.items()}
     best = max(scores.values(), default=0.0)
     return next(name for name, score in scores.items() if score == best) if best > 0 else None

@@ -86,7 +86,7 @@ def _result(result: Json, path: Path) -> ResultSite:
         name="",
         value=shown,
         is_error=member(result, "status") == "error",
-        wrap=same if len(where) > len(path) + 1 else lambda new: _as_blocks(_put_back(new, shown, value)),
+        wrap=same if len(where) > len(path) + 1 else lambda new: _as_blocks(_put_back(new, shown, value), value),
     )
 
 
@@ -107,9 +107,9 @@ def _put_back(new: Json, shown: Json, original: Json) -> Json:
     return [original[index] if index < len(original) and one == shown[index] else one for index, one in enumerate(new)]
 
 
-def _as_blocks(value: Json) -> Json:
-    """A result's content must be a list of blocks."""
-    if isinstance(value, list):
+def _as_blocks(value: Json, original: Json) -> Json:
+    """A result's content must be a list of blocks; what was something else before stays what it was."""
+    if isinstance(value, list) or type(value) is type(original):
         return value
     return [{"text": value} if isinstance(value, str) else {"json": value}]
 

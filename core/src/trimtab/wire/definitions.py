@@ -8,8 +8,8 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.errors import CallerError
 from trimtab.types import Json
+from trimtab.wire.guard import protocol_named
 
 __all__ = ["PROTOCOLS", "ToolShape", "definition", "shape_of"]
 
@@ -65,9 +65,7 @@ def shape_of(protocol: str) -> ToolShape:
     Raises:
         CallerError: an unknown protocol.
     """
-    if protocol not in PROTOCOLS:
-        raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[protocol]
+    return protocol_named(protocol, PROTOCOLS)
 
 
 def definition(

@@ -77,7 +77,7 @@ def _result(result: Json, path: Path) -> ResultSite:
         name=text(result, "name"),
         value=value,
         is_error=key == "error" or (key is None and bool(member(response, "error"))),
-        wrap=_as_object if key is None else same,
+        wrap=same if key is not None else lambda new: _as_object(new, response),
     )
 
 
@@ -91,9 +91,9 @@ def _wrapper(response: Json) -> str | None:
     return None
 
 
-def _as_object(value: Json) -> Json:
-    """A response must be an object: anything else is put into one as its output."""
-    return value if isinstance(value, dict) else {"output": value}
+def _as_object(value: Json, original: Json) -> Json:
+    """A response must be an object: anything else is put into one as its output, unless it was no object before."""
+    return value if isinstance(value, dict) or type(value) is type(original) else {"output": value}
 
 
 def _calls(response: Json) -> Iterator[RawCall]:

@@ -34,7 +34,8 @@ class FileMatch:
 class Found:
     """Matches in order. `stopped`: why the search ended early; then it goes on at `next_file`, 1-based `next_line`.
 
-    `files`: how many were searched. `skipped`: how many could not be (binary, too large, unreadable).
+    `files`: how many were searched. `skipped`: how many could not be (binary, too large, unreadable). `unsearched`: the
+    line of `next_file` that was passed over, since it alone took all the time; None: there is none.
     """
 
     matches: list[FileMatch] = field(factory=list)
@@ -43,6 +44,7 @@ class Found:
     stopped: Literal["time", "matches"] | None = None
     next_file: Start | None = None
     next_line: int = 1
+    unsearched: int | None = None
 
     def stop(self, why: Literal["time", "matches"], file: Start, line: int) -> None:
         """The search ends here."""
@@ -104,14 +106,24 @@ def _search_file(
             if text is None:
                 found.stop("time", here, line)
                 return False
-            result = grep(text, find, line=line, most=most - len(found.matches), seconds=end - clock(), clock=clock)
+            alone = not found.files  # the other files have had some of the time: then the next search begins here
+            result = grep(
+                text,
+                find,
+                line=line,
+                most=most - len(found.matches),
+                seconds=end - clock(),
+                clock=clock,
+                may_pass=alone,
+            )
     except CallerError:  # named in no answer: the model asked for a folder, not for this file
         found.skipped += 1
         return True
     found.files += 1
     found.matches += [FileMatch(folder, parts, one) for one in result.matches]
     if result.stopped is not None:
-        found.stop(result.stopped, here, result.next_line or line)
+        found.stop(result.stopped, here, result.next_line or result.total_lines + 1)
+        found.unsearched = result.unsearched
         return False
     return True
 

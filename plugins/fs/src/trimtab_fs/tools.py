@@ -188,6 +188,8 @@ class FsTools:
             output |= {"next_file": self._name(*found.next_file), "next_line": found.next_line}
             if found.stopped == "time":
                 output["stopped"] = TIME_UP
+            if found.unsearched is not None:
+                output["unsearched_line"] = found.unsearched
         return output
 
     # Where a path leads

@@ -8,12 +8,10 @@ alone means the first chunk of the document. What counts as a marker, and what a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
-from trimtab import citing
 from trimtab.citing import Citable, CitationCheck, CitedAnswer, Lookup
-from trimtab.policy import Policy
 from trimtab.types import Citation
 
 __all__ = ["KB", "Citable", "CitationCheck", "CitedAnswer", "Lookup", "check_citations", "render_citations"]
@@ -31,41 +29,8 @@ KB: Final = Citable(tools=("kb_search",), same=_same, names=_names)
 """What can be cited of kb_search: chunks (`Citation.id`) of documents (`Citation.url` is the path). Pass it as `also`
 to another plugin's check, where an answer cites both."""
 
+check_citations: Final = KB.check
+"""As `trimtab.citing.Citable.check`: which chunks an answer cites, which ids no chunk has, what it leaves out."""
 
-def check_citations(
-    answer: str,
-    lookups: Iterable[Lookup],
-    *,
-    also: Iterable[Citable] = (),
-    own_servers: Collection[str] = (),
-    policy: Policy | None = None,
-) -> CitationCheck:
-    """Which chunks an answer cites, which ids it cites that no chunk has, and which chunks it leaves out.
-
-    Args:
-        answer: Markdown.
-        lookups: the turn's tool calls with their outputs or rows, in order. Other tools' are not counted, nor are those
-            of a foreign MCP server, whatever the tool is called there.
-        also: what else may be cited, as another plugin's `WEB`.
-        own_servers: MCP servers whose tools are the application's own.
-        policy: its meta-tools count as the tools that they call.
-
-    Raises:
-        EnvelopeError: a damaged row.
-    """
-    return citing.check_citations(answer, lookups, [KB, *also], own_servers=own_servers, policy=policy)
-
-
-def render_citations(
-    answer: str,
-    lookups: Iterable[Lookup],
-    *,
-    also: Iterable[Citable] = (),
-    own_servers: Collection[str] = (),
-    policy: Policy | None = None,
-) -> CitedAnswer:
-    """The answer with display numbers for its markers, and the check, whose `cited` is the list of sources.
-
-    Arguments and errors as for `check_citations`.
-    """
-    return citing.render_citations(answer, lookups, [KB, *also], own_servers=own_servers, policy=policy)
+render_citations: Final = KB.render
+"""As `trimtab.citing.Citable.render`: the answer with display numbers, and the check."""

@@ -1,0 +1,67 @@
+"""The short way for the usual call: an object whose only key is `content`, with an array of entries that are all whole.
+
+It gives what `Reading` gives for such a value, and leaves every other one to it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trimtab.compress.entries import range_or_reason
+from trimtab.compress.names import SPACES
+from trimtab.compress.results import CompressRange, Diagnostics, Parsed
+from trimtab.lenient.document import Document
+from trimtab.lenient.repairs import GIVEN_UP
+from trimtab.types import Json
+
+__all__ = ["PREFIX", "parsed_directly"]
+
+PREFIX: Final = 800  # chars of the text that a diagnosis shows
+_KEYS: Final = ("content",)
+_ALONE: Final = (None, None)
+
+
+def parsed_directly(text: str, value: Json, document: Document | None, call_id: str | None) -> Parsed | None:
+    """The ranges of a text whose value is plain arguments; None: it is something else, or has a fault to be told.
+
+    Args:
+        text: the whole input.
+        value: what was decoded, where the text is not damaged.
+        document: what begins the text, where it is damaged.
+        call_id: put into each range.
+    """
+    if document is not None:
+        value = document.value if not text[document.end :].strip(" \t\r\n") else None
+    if type(value) is not dict or len(value) != 1:
+        return None
+    content = value.get("content")
+    if type(content) is not list or not content:
+        return None
+    cut = document is not None and not document.finished
+    if cut and text[-1] in SPACES:  # the long way reads it without that
+        return None
+    last = content[-1] if cut and document is not None and len(document.open) > 2 else None
+    ranges: list[CompressRange] = []
+    for item in content:
+        if type(item) is not dict or "type" in item:
+            return None
+        if item is last:  # the text ends inside it
+            continue
+        entry = range_or_reason(item, _ALONE, call_id)
+        if type(entry) is not CompressRange:
+            return None
+        ranges.append(entry)
+    repairs = document.repairs if document is not None else ()
+    if (cut and GIVEN_UP in repairs) or not (ranges or cut):
+        return None
+    return Parsed(
+        ranges=tuple(ranges),
+        diagnostics=Diagnostics(
+            ok=bool(ranges),
+            kind="truncated" if cut else "ok",
+            raw_prefix=text[:PREFIX],
+            length=len(text),
+            keys=_KEYS,
+            repairs=repairs,
+        ),
+    )
