@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.names import is_ref
+from trimtab.compress.refs import parse_ref
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire.definitions import definition, shape_of
@@ -143,9 +143,10 @@ def _examples(refs: tuple[str, str] | None) -> list[Json]:
     if refs is None:
         return []
     start, end = refs
-    if not (is_ref(start) and is_ref(end)):
+    first, last = (parse_ref(one) if isinstance(one, str) else None for one in (start, end))
+    if first is None or last is None:
         raise CallerError("an example needs the refs of two messages of this conversation, as in ('m…', 'm…')")
-    if start[0] in "mM" and end[0] in "mM" and int(start[1:]) > int(end[1:]):
+    if first.kind == last.kind == "m" and first.number > last.number:
         raise CallerError(f"the example ends before it starts: {start} to {end}; give the earlier ref first")
     return [
         {"content": [{"startId": start, "endId": end, "topic": _EXAMPLE_TOPIC, "summary": _EXAMPLE_SUMMARY}]},
