@@ -12,7 +12,7 @@ from trimtab.wire.histories.types import Answer, Role
 from trimtab.wire.nodes import has, is_object, items, member, text
 from trimtab.wire.types import is_synthetic
 
-__all__ = ["bring", "fit_message", "id_at", "reply", "role", "user_text"]
+__all__ = ["bring", "fit_message", "id_at", "reply", "role", "says", "user_text"]
 
 # What only responses have: https://platform.openai.com/docs/api-reference/chat/create lists what a message may have,
 # and the stricter servers that speak this protocol refuse the rest.
@@ -62,7 +62,7 @@ def reply(response: Json) -> list[Json]:
         return [fit_message(response)]
     choices = items(member(response, "choices"))
     message = member(choices[0], "message") if choices else None
-    return [fit_message(message)] if is_object(message) and _says(message) else []
+    return [fit_message(message)] if is_object(message) and says(message) else []
 
 
 def fit_message(message: Json) -> Json:
@@ -70,10 +70,18 @@ def fit_message(message: Json) -> Json:
     if not isinstance(message, Mapping):
         return message
     left = {key: value for key, value in message.items() if _goes_back(key, value)}
+    calls = items(message.get("tool_calls"))
+    if any(has(call, "index") for call in calls):
+        left["tool_calls"] = [_unnumbered(call) for call in calls]
     audio = message.get("audio")
     if isinstance(audio, Mapping) and "id" in audio:
         left["audio"] = {"id": audio["id"]}
     return {"role": "assistant", **left}
+
+
+def _unnumbered(call: Json) -> Json:
+    """A call without its place, which only streams have to say."""
+    return {key: value for key, value in call.items() if key != "index"} if isinstance(call, Mapping) else call
 
 
 def _goes_back(key: str, value: Json) -> bool:
@@ -83,5 +91,6 @@ def _goes_back(key: str, value: Json) -> bool:
     return value is not None and key not in _OF_RESPONSES and not (key == "tool_calls" and not value)
 
 
-def _says(message: Json) -> bool:
+def says(message: Json) -> bool:
+    """Whether there is anything in a message that goes into a history."""
     return any(member(message, name) for name in ("content", "tool_calls", "function_call", "refusal", "audio"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from trimtab.errors import UnsupportedOutput
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.arguments import as_object
+from trimtab.wire.arguments import INVALID, as_object
 from trimtab.wire.nodes import changed, member
 from trimtab.wire.sites import CallSite, Site
 from trimtab.wire.types import RawCall
@@ -40,11 +41,19 @@ def fitted(
         if site.by_provider:
             continue
         if not site.stands(site.raw):
-            changes[site.path] = site.spell(as_object(site.raw))
+            changes[site.path] = _fit(site)
         where = id_at(site.path)
         if not site.call_id and call is not None and where is not None:
             changes[where] = call.call_id
     return list(changed(given, changes))
+
+
+def _fit(site: CallSite) -> Json:
+    """An object in the place of arguments that no provider takes."""
+    try:
+        return site.spell(as_object(site.raw))
+    except UnsupportedOutput:  # an object that is no JSON: infinite numbers, say
+        return site.spell({INVALID: f"({type(site.raw).__name__})"})
 
 
 def is_blank(block: Json) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from trimtab.types import Json
 from trimtab.wire.streams.drafts import Draft, StreamReader, finish, number, say
+from trimtab.wire.streams.growing import Growing
 from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.types import RawArgs, RawCall
 
@@ -11,10 +14,10 @@ __all__ = ["BlockReader"]
 
 
 class BlockReader(StreamReader):
-    """Keeps the calls of one message by the index of their block, which other blocks may shift.
+    """Keeps the blocks of one message by their index, the calls apart from all others.
 
-    A piece for a block that was never opened, or that has ended, is dropped. Without an index it goes to the block
-    that was opened last.
+    A piece for a call that was never opened, or that has ended, is dropped. Without an index it goes to the block that
+    was opened last.
     """
 
     def __init__(self) -> None:
@@ -25,6 +28,9 @@ class BlockReader(StreamReader):
         self._drafts: list[Draft] = []
         self._by_index: dict[int, Draft | None] = {}
         self._last: Draft | None = None
+        self._content: list[Draft | Growing] = []
+        self._others: dict[int, Growing] = {}
+        self._last_other: Growing | None = None
 
     def _open(self, index: Json, call_id: str, name: str) -> Draft:
         """A call's block begins. The same start sent again opens nothing."""
@@ -33,21 +39,36 @@ class BlockReader(StreamReader):
         if held is None or held.ended or not call_id or held.call_id != call_id:
             held = Draft(call_id, name)
             self._drafts.append(held)
-        self._last = held
+            self._content.append(held)
+        self._last, self._last_other = held, None
         if at is not None:
             self._by_index[at] = held
+            self._others.pop(at, None)
         return held
 
-    def _open_other(self, index: Json) -> None:
-        """A block begins that is no call."""
-        self._last = None
-        if (at := number(index)) is not None:
+    def _open_other(self, index: Json, native: Mapping[str, Json], *, ended: bool = False) -> Growing:
+        """A block begins that is no call. The same start sent again opens nothing."""
+        at = number(index)
+        held = None if at is None else self._others.get(at)
+        if held is None or not (held.empty and held.native == native) or held.ended:
+            held = Growing(native, ended=ended)
+            self._content.append(held)
+        self._last, self._last_other = None, held
+        if at is not None:
             self._by_index[at] = None
+            self._others[at] = held
+        return held
 
     def _held(self, index: Json) -> Draft | None:
         at = index if type(index) is int else number(index)
         draft = self._last if at is None else self._by_index.get(at)
         return None if draft is None or draft.ended else draft
+
+    def _other(self, index: Json) -> Growing | None:
+        """The block that is no call and has not ended under this index."""
+        at = index if type(index) is int else number(index)
+        found = self._last_other if at is None else self._others.get(at)
+        return None if found is None or found.ended else found
 
     def _add(self, index: Json, arguments: RawArgs) -> None:
         if (draft := self._held(index)) is not None:
@@ -56,8 +77,13 @@ class BlockReader(StreamReader):
     def _stop_block(self, index: Json) -> None:
         if (draft := self._held(index)) is not None:
             draft.ended = True
+        elif (other := self._other(index)) is not None:
+            other.ended = True
+
+    def _ended(self) -> bool:
+        """Whether the message is whole."""
+        return bool(self._over or self._reason or self._source.done) and self._whole()
 
     def _calls(self) -> list[RawCall]:
-        over = bool(self._over or self._reason or self._source.done)
-        complete = over and self._whole() and not is_cut(self._reason)
+        complete = self._ended() and not is_cut(self._reason)
         return finish(self._drafts, complete=complete) + say(self._texts, complete=complete)

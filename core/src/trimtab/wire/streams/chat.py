@@ -10,12 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trimtab.types import Json
-from trimtab.wire.streams.drafts import Draft, StreamReader, finish, number, objects, say, string
+from trimtab.wire.histories import chat as history
+from trimtab.wire.protocol import Wire
+from trimtab.wire.streams.drafts import Draft, StreamReader, finish, join, number, objects, say, string
+from trimtab.wire.streams.growing import Growing
 from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.triggers import TRIGGERS
 from trimtab.wire.types import RawArgs, RawCall
 
 __all__ = ["ChatStream"]
+
+# Members of a message, and of a call in it, that are looked after by themselves.
+_OWN = {"content", "function_call", "role", "tool_calls"}
+_OF_CALL = ("arguments", "custom", "function", "id", "index", "input", "name")
 
 
 class _Choice:
@@ -25,10 +32,33 @@ class _Choice:
         self.reason: Json = None
         self.drafts: list[Draft] = []
         self.texts: list[str] = []
+        self.blocks: list[Json] = []
+        self.more = Growing()  # members beside these, such as reasoning
         self._by_index: dict[int, Draft] = {}
         self._by_id: dict[str, Draft] = {}
         self._row: list[Draft] = []  # the calls of the last chunk that had several
         self._function: Draft | None = None
+
+    def text(self, content: Json) -> None:
+        """A piece of the content: of its text, or of the list of blocks that some servers have there."""
+        if text := string(content):
+            self.texts.append(text)
+        self.blocks += objects(content)
+
+    def message(self) -> Json:
+        """The message so far."""
+        drafts = [one for one in self.drafts if one.name or one.call_id]
+        calls = [_call(one) for one in drafts if one is not self._function]
+        found = {**self.more.whole(), "role": "assistant", "content": self._content(), "tool_calls": calls}
+        if self._function in drafts:
+            found["function_call"] = {"name": self._function.name, "arguments": self._function.arguments()}
+        return history.fit_message(found)
+
+    def _content(self) -> Json:
+        text = join(self.texts)
+        if not self.blocks:
+            return text or None
+        return [*self.blocks, *([{"type": "text", "text": text}] if text else ())]
 
     def tool_calls(self, entries: list[dict[str, Json]]) -> None:
         """The pieces in one chunk."""
@@ -52,6 +82,9 @@ class _Choice:
             if draft is None:
                 continue
             self._fill(draft, index, call_id)
+            draft.native.update((key, one) for key, one in entry.items() if key not in _OF_CALL and one is not None)
+            if "custom" in entry:
+                draft.native["type"] = "custom"
             if name:
                 draft.add_name(name, with_id=bool(call_id), with_arguments=bool(arguments))
             draft.add(arguments)
@@ -164,8 +197,9 @@ class ChatStream(StreamReader):
             choice.tool_calls(objects(entries))
         if isinstance(function := delta.get("function_call"), dict):
             choice.function_call(function)
-        if text := string(delta.get("content")):
-            choice.texts.append(text)
+        choice.text(delta.get("content"))
+        if not delta.keys() <= _OWN:
+            choice.more.take({name: one for name, one in delta.items() if name not in _OWN})
 
     def _calls(self) -> list[RawCall]:
         calls: list[RawCall] = []
@@ -176,3 +210,20 @@ class ChatStream(StreamReader):
                 found += say(choice.texts, complete=complete, tags=self._tags)
             calls += found
         return calls
+
+    def _wire(self) -> Wire:
+        from trimtab.wire.chat import OPENAI_CHAT, VLLM  # which imports this module for its readers
+
+        return OPENAI_CHAT if self._tags is TRIGGERS else VLLM
+
+    def _natives(self) -> list[Json]:
+        message = self._choices[min(self._choices)].message() if self._choices else None
+        return [message] if history.says(message) else []
+
+
+def _call(draft: Draft) -> Json:
+    """A call as a message has it: a function with arguments, or a tool that takes free text."""
+    call: dict[str, Json] = {"type": "function", **draft.native, "id": draft.call_id}
+    if call["type"] == "custom":
+        return {**call, "custom": {"name": draft.name, "input": draft.arguments()}}
+    return {**call, "function": {"name": draft.name, "arguments": draft.arguments()}}

@@ -10,6 +10,7 @@ from attrs import evolve
 
 from trimtab._json import decode
 from trimtab.types import Json
+from trimtab.wire.protocol import Wire
 from trimtab.wire.streams.scan import BracketScanner
 from trimtab.wire.streams.source import Source
 from trimtab.wire.triggers import TRIGGERS, spoken
@@ -68,12 +69,14 @@ class Draft:
     """One call while it arrives.
 
     `ended`: the wire said that its arguments are whole; `cut`: that they are not. `index`: where the wire counts it.
+    `native`: what stands around it on the wire.
     """
 
     def __init__(self, call_id: str = "", name: str = "", *, index: int | None = None) -> None:
         self.call_id = call_id
         self.name = name
         self.index = index
+        self.native: dict[str, Json] = {}
         self.by_provider = False
         self.ended = False
         self.cut = False
@@ -178,7 +181,7 @@ def say(texts: Iterable[str], *, complete: bool, tags: Mapping[str, str] = TRIGG
 class StreamReader:
     """What every stream reader does: events from what came, calls when it ends.
 
-    A protocol gives `_event`, which looks at one event, and `_calls`.
+    A protocol gives `_event`, which looks at one event, `_calls` and `_natives`, which change nothing, and `_wire`.
     """
 
     def __init__(self) -> None:
@@ -204,8 +207,16 @@ class StreamReader:
         if self._closed is None:
             for name, event in self._source.close():
                 self._any(name, event)
+            self._end()
             self._closed = named(self._calls())
         return list(self._closed)
+
+    def said(self) -> list[Json]:
+        """The protocol's own messages for the history, of what has come so far; fit to be sent again."""
+        natives = self._natives()
+        history = self._wire().history
+        calls = named(self._calls()) if self._closed is None else self._closed
+        return natives if history is None else history.fit(natives, calls)
 
     def _any(self, name: str, event: Json) -> None:
         if isinstance(event, dict):
@@ -214,5 +225,16 @@ class StreamReader:
     def _event(self, name: str, event: dict[str, Json]) -> None:
         raise NotImplementedError
 
+    def _end(self) -> None:
+        """No more will come."""
+
     def _calls(self) -> list[RawCall]:
+        raise NotImplementedError
+
+    def _natives(self) -> list[Json]:
+        """The messages, with arguments as they came."""
+        raise NotImplementedError
+
+    def _wire(self) -> Wire:
+        """The protocol that the messages are written in."""
         raise NotImplementedError

@@ -8,12 +8,33 @@ open, says that a part goes on with it.
 from __future__ import annotations
 
 from trimtab.types import Json
-from trimtab.wire.streams.drafts import Draft, StreamReader, finish, member, number, objects, say, string
+from trimtab.wire.histories import gemini as history
+from trimtab.wire.protocol import Wire
+from trimtab.wire.streams.drafts import Draft, StreamReader, finish, join, member, number, objects, say, string
 from trimtab.wire.streams.partial import PartialArguments
 from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.types import RawCall
 
 __all__ = ["GeminiStream"]
+
+_CALLS = ("functionCall", "function_call")
+# Members of a call that only streams have.
+_OF_PIECES = ("partialArgs", "partial_args", "willContinue", "will_continue")
+
+
+_PLAIN = {"text", "thought"}
+
+
+class _Text:
+    """A text that comes in pieces."""
+
+    def __init__(self, thought: bool) -> None:
+        self.thought = thought
+        self.pieces: list[str] = []
+
+    def part(self) -> Json:
+        found = {"text": join(self.pieces)}
+        return {**found, "thought": True} if self.thought else found
 
 
 class _Candidate:
@@ -24,10 +45,23 @@ class _Candidate:
         self.cut = False
         self.texts: list[str] = []
         self.drafts: list[Draft] = []
+        self.parts: list[Draft | dict[str, Json] | _Text] = []
         self._by_id: dict[str, Draft] = {}
         self._partial: PartialArguments | None = None
 
-    def call(self, found: dict[str, Json]) -> None:
+    def text(self, part: dict[str, Json]) -> None:
+        """A part that is no call. Texts go on with the one before them, unless one of the two is signed."""
+        if not part.keys() <= _PLAIN or not isinstance(part.get("text"), str):
+            self.parts.append(part)
+            return
+        thought = bool(part.get("thought"))
+        last = self.parts[-1] if self.parts else None
+        if not isinstance(last, _Text) or last.thought is not thought:
+            last = _Text(thought)
+            self.parts.append(last)
+        last.pieces.append(part["text"])
+
+    def call(self, found: dict[str, Json], part: dict[str, Json]) -> None:
         """A part with a call, or with a piece of one."""
         call_id, name = string(found.get("id")), string(found.get("name"))
         pieces = objects(found.get("partialArgs") or found.get("partial_args"))
@@ -35,6 +69,9 @@ class _Candidate:
         goes_on = bool(found.get("willContinue") or found.get("will_continue"))
         draft = self._draft(call_id, name)
         draft.name = draft.name or name
+        if not draft.native:
+            self.parts.append(draft)
+        draft.native.update(part)
         if arguments is not None:
             draft.add(arguments)
         if pieces or goes_on or self._partial is not None:
@@ -99,19 +136,45 @@ class GeminiStream(StreamReader):
             # Names as on the wire, or as Python's SDK spells them.
             call = part.get("functionCall", part.get("function_call"))
             if isinstance(call, dict):
-                candidate.call(call)
-            elif not part.get("thought") and (text := string(part.get("text"))):
+                candidate.call(call, part)
+                continue
+            candidate.text(part)
+            if not part.get("thought") and (text := string(part.get("text"))):
                 candidate.texts.append(text)
         if reason := found.get("finishReason") or found.get("finish_reason"):
             candidate.ended = True
             candidate.cut = candidate.cut or is_cut(reason)
 
+    def _end(self) -> None:
+        for candidate in self._candidates.values():
+            candidate.end()
+
     def _calls(self) -> list[RawCall]:
         calls: list[RawCall] = []
         for _, candidate in sorted(self._candidates.items()):
-            candidate.end()
             over = candidate.ended or self._source.done
             complete = over and self._whole() and not candidate.cut
             drafts = (one for one in candidate.drafts if one.name or one.call_id)
             calls += finish(drafts, complete=complete) + say(candidate.texts, complete=complete)
         return calls
+
+    def _wire(self) -> Wire:
+        from trimtab.wire.gemini import GEMINI  # which imports this module for its reader
+
+        return GEMINI
+
+    def _natives(self) -> list[Json]:
+        parts = self._candidates[min(self._candidates)].parts if self._candidates else []
+        return history.content({"role": "model", "parts": [_part(one) for one in parts]})
+
+
+def _part(one: Draft | dict[str, Json] | _Text) -> Json:
+    if isinstance(one, _Text):
+        return one.part()
+    if isinstance(one, dict):
+        return one
+    key = _CALLS[0] if _CALLS[0] in one.native else _CALLS[1]
+    call = {name: value for name, value in one.native[key].items() if name not in _OF_PIECES}
+    call |= {"id": one.call_id} if one.call_id else {}
+    call |= {"args": one.arguments()} if one.begun else {}
+    return {**one.native, key: {**call, "name": one.name}}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from trimtab.types import Json
+from trimtab.wire.histories import responses as history
+from trimtab.wire.protocol import Wire
 from trimtab.wire.streams.drafts import Draft, StreamReader, finish, member, number, objects, say, string
+from trimtab.wire.streams.items import Items
 from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.types import RawArgs, RawCall
 
@@ -49,9 +52,12 @@ class ResponsesStream(StreamReader):
         self._texts: dict[tuple[Json, ...], list[str]] = {}
         self._over = False
         self._reason: Json = None
+        self._items = Items()
+        self._answer: Json = None  # the whole response, where it comes at the end
 
     def _event(self, name: str, event: dict[str, Json]) -> None:
         kind = string(event.get("type")) or name
+        self._items.event(kind, event)
         if kind in _PIECES:
             draft = self._named(event)
             if not draft.ended:
@@ -99,6 +105,7 @@ class ResponsesStream(StreamReader):
     def _new(self, item_id: str, call_id: str, index: int | None) -> Draft:
         draft = Draft(index=index)
         self._drafts.append(draft)
+        self._items.call(draft)
         self._know(draft, item_id, call_id, index)
         return draft
 
@@ -111,12 +118,14 @@ class ResponsesStream(StreamReader):
 
     def _item(self, item: Json, output_index: Json, *, ended: bool, again: bool = False) -> None:
         """An item begins or ends; `again`: it stands in the whole response, where places may have shifted."""
-        kind = string(member(item, "type"))
-        if not isinstance(item, dict) or kind not in _CALLS:
+        if not isinstance(item, dict):
             return
-        index, item_id, call_id = number(output_index), string(item.get("id")), string(item.get("call_id"))
-        if kind not in _NAMED and not call_id:
+        kind, call_id = string(item.get("type")), string(item.get("call_id"))
+        if kind not in _CALLS or (kind not in _NAMED and not call_id):
+            if not again:
+                self._items.item(item, output_index, ended=ended)
             return  # nothing for a host to answer
+        index, item_id = number(output_index), string(item.get("id"))
         draft = self._by_id.get(item_id)
         if draft is None and (same := self._by_id.get(call_id)) is not None:
             # Some servers give every call the same id; then the place tells them apart.
@@ -130,6 +139,7 @@ class ResponsesStream(StreamReader):
             draft = last if last is not None and not (last.call_id and call_id) else None
         if draft is None:
             draft = self._new(item_id, call_id, index)
+        draft.native = item if ended or not draft.native else draft.native
         self._know(draft, item_id, call_id, None if again else index)
         self._fill(draft, item, kind, ended=ended)
 
@@ -147,6 +157,7 @@ class ResponsesStream(StreamReader):
         draft.ended = draft.ended or ended
 
     def _response(self, response: Json, kind: str) -> None:
+        self._answer = response
         self._over = self._over or kind != "response.failed"
         self._failed = self._failed or kind == "response.failed" or bool(member(response, "error"))
         self._reason = (
@@ -170,6 +181,17 @@ class ResponsesStream(StreamReader):
         said = [text for texts in self._texts.values() for text in (*texts, "\n")]
         drafts = (one for one in self._drafts if one.name or one.call_id)
         return finish(drafts, complete=complete) + say(said, complete=complete)
+
+    def _wire(self) -> Wire:
+        from trimtab.wire.responses import OPENAI_RESPONSES  # which imports this module for its reader
+
+        return OPENAI_RESPONSES
+
+    def _natives(self) -> list[Json]:
+        """The output that came whole at the end; where it did not, or empty, the items as far as they have come."""
+        if objects(member(self._answer, "output")):
+            return history.reply(self._answer)
+        return history.taken_back(self._items.found(_CALLS), stored=self._items.stored)
 
 
 def _is_other(draft: Draft, call_id: str, *, ended: bool) -> bool:
