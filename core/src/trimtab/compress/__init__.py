@@ -11,11 +11,12 @@ from trimtab.compress.parse import parse_compress_args
 from trimtab.compress.ranges import Refusal
 from trimtab.compress.rebuild import rebuild_state
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
-from trimtab.compress.session import CompressSession, Turn
+from trimtab.compress.session import CompressSession
 from trimtab.compress.state import Block, CompressState
 from trimtab.compress.status import Status
 from trimtab.compress.stored import dump_state, load_state
 from trimtab.compress.tools import compress_tools
+from trimtab.compress.turns import Turn
 from trimtab.wire.histories import Answer
 
 __all__ = [

@@ -6,9 +6,9 @@ are now, one that was refused is refused. Only a call without an answer of ours 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
@@ -20,11 +20,11 @@ from trimtab.compress.state import CompressState, Mark
 from trimtab.errors import CallerError
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire import WireProtocol, detect, protocols
-from trimtab.wire.histories import Shape
+from trimtab.wire import RawCall, WireProtocol, detect, protocols
+from trimtab.wire.histories import Message, Shape
 from trimtab.wire.triggers import spoken
 
-__all__ = ["Own", "own_calls", "rebuild_state", "replay", "shape_of"]
+__all__ = ["Own", "Waiting", "own_calls", "rebuild_state", "replay", "shape_of", "waiting_calls"]
 
 
 def rebuild_state(
@@ -109,14 +109,61 @@ def own_calls(state: CompressState, now: Conversation, config: CompressConfig, r
             yield Own(asked=asked, tool=config.compress, at=(), spoken=True)
 
 
-def replay(state: CompressState, now: Conversation, config: CompressConfig) -> CompressState:
-    """The state with every call of ours that it has no mark of; the same object where there is none."""
+@frozen(kw_only=True)
+class Waiting:
+    """The calls at the end of a conversation that have no result yet: the rows of their turn, and `(row, Part.at)`."""
+
+    rows: range
+    calls: tuple[RawCall, ...] = field(repr=False)
+    places: frozenset[tuple[int, Path]]
+
+
+def waiting_calls(now: Conversation) -> Waiting:
+    """The calls that wait: those of the last messages of the assistant, with nothing behind them but other results."""
+    end = len(now.rows)
+    while end and _only_results(now.rows[end - 1]):
+        end -= 1
+    begin = end
+    while begin and now.rows[begin - 1].role == "assistant":
+        begin -= 1
+    done = {(tie.call_row + begin, tie.call_at) for tie in now.shape.ties([row.native for row in now.rows[begin:]])}
+    found = [
+        (row, part)
+        for row in range(begin, end)
+        for part in now.rows[row].of("call")
+        if not part.answered and (row, part.at) not in done
+    ]
+    return Waiting(
+        rows=range(begin, end),
+        calls=tuple(
+            [
+                RawCall(call_id=part.call_id, name=part.name, raw_args=part.value, complete=part.complete)
+                for _, part in found
+            ]
+        ),
+        places=frozenset([(row, part.at) for row, part in found]),
+    )
+
+
+def _only_results(message: Message) -> bool:
+    return message.role != "assistant" and bool(message.parts) and all(part.kind == "result" for part in message.parts)
+
+
+def replay(
+    state: CompressState, now: Conversation, config: CompressConfig, but: Container[tuple[int, Path]] = ()
+) -> CompressState:
+    """The state with every call of ours that it has no mark of; the same object where there is none.
+
+    `but`: calls that are left out, by row and `Part.at`.
+    """
     state = observe(state, now, config)
     known = {(mark.message, mark.place) for mark in state.marks}
     todo = [
         own
         for own in own_calls(state, now, config, range(len(now.rows)))
-        if own.tool != config.search and (own.asked.message, own.asked.place) not in known
+        if own.tool != config.search
+        and (own.asked.message, own.asked.place) not in known
+        and (own.asked.row, own.at) not in but
     ]
     if not todo:
         return state

@@ -19,47 +19,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.nudge import due
-from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
-from trimtab.compress.rebuild import Own, own_calls, replay, shape_of
+from trimtab.compress.rebuild import replay, shape_of, waiting_calls
 from trimtab.compress.refs import observe
-from trimtab.compress.search import answer_search
 from trimtab.compress.shown import shown, shown_tokens
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import Status, status_of
 from trimtab.compress.tools import compress_tools
+from trimtab.compress.turns import OpenTurn, Turn
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import RawCall, Stream, WireProtocol, protocols
 from trimtab.wire.histories import Answer
-from trimtab.wire.triggers import TRIGGERS
 from trimtab.wire.types import SpeakingStream
 
 __all__ = ["CompressSession", "Turn"]
-
-
-@frozen(kw_only=True)
-class Turn:
-    """What a response brought.
-
-    Attributes:
-        calls: those that the application has to answer (`session.answer`), in order.
-        outcomes: what became of the compress and decompress calls; they are answered already.
-        searches: calls of the search tool; answered too.
-        waits: whether the conversation is to go on: there were calls.
-        should_stop: whether the loop ought to end, since the model repeats a failing call.
-    """
-
-    calls: tuple[RawCall, ...]
-    outcomes: tuple[Outcome, ...] = field(repr=False)
-    searches: int
-    waits: bool
-    should_stop: bool
 
 
 @frozen(kw_only=True)
@@ -77,7 +56,13 @@ class _Sent:
 
 
 class CompressSession:
-    """One conversation. Not thread-safe: a conversation has one turn at a time."""
+    """One conversation. Not thread-safe: a conversation has one turn at a time.
+
+    Attributes:
+        protocol, config: as given.
+        state: what is folded, to be stored after every turn.
+        turn: the newest: what `receive` or `sync` gave last; None before.
+    """
 
     def __init__(
         self,
@@ -101,14 +86,13 @@ class CompressSession:
         self._shape = shape_of(protocol, None)
         self.protocol = protocols[protocol] if isinstance(protocol, str) else protocol
         self.config = config or CompressConfig()
-        self._given: list[Json] = list(messages)
-        self._messages: list[Json] = self._sendable(messages)
-        self._asked: list[RawCall] = []
-        self._answered: dict[int, Answer] = {}
-        self._said: list[str] = []
+        self.state = state or CompressState()
+        self._given: list[Json] = []
+        self._messages: list[Json] = []
         self._now = Conversation.read(self._shape, self._messages)
-        self.state = replay(state or CompressState(), self._now, self.config)
+        self._open = OpenTurn((), self._now, ())
         self._sent: _Sent | None = None
+        self.turn: Turn | None = self.sync(messages)
 
     @property
     def messages(self) -> list[Json]:
@@ -128,23 +112,28 @@ class CompressSession:
         self._refuse_waiting()
         self._extend(list(natives))
 
-    def sync(self, messages: Sequence[Json]) -> None:
+    def sync(self, messages: Sequence[Json]) -> Turn | None:
         """The history as the application has it now, whole: for applications that keep it themselves, or change it.
 
-        Calls of our tools in it that were not answered through the session are replayed.
+        Calls of our tools in it that have results are replayed as they went. Where it ends with calls that wait, these
+        are the turn: our own are answered, as by `receive`; the application either answers the others and asks for the
+        next request, or says it all in its own history and gives that here again. None: no calls wait.
         """
         same = 0
         while same < min(len(messages), len(self._given)) and messages[same] is self._given[same]:
             same += 1
         if same == len(messages) == len(self._given):
-            return
-        before = self._now
+            return self.turn if self._given else None
         self._given = list(messages)
         self._messages = [*self._messages[:same], *self._sendable(messages[same:])]
-        self._asked, self._answered, self._said = [], {}, []
         self._look()
-        if self._now is not before:
-            self.state = replay(self.state, self._now, self.config)
+        waiting = waiting_calls(self._now)
+        self.state = replay(self.state, self._now, self.config, waiting.places)
+        if waiting.calls:
+            self.turn = self._begin(waiting.calls, waiting.rows)
+        else:
+            self.turn, self._open = None, OpenTurn((), self._now, ())
+        return self.turn
 
     def tools(self) -> list[Json]:
         """The definitions of our tools in the protocol's schema. Raises CallerError: one without tool definitions."""
@@ -204,16 +193,7 @@ class CompressSession:
         Raises:
             CallerError: an answer to no such call, or none to one of them.
         """
-        waiting = self._waiting()
-        given = list(answers)
-        wanted = [call.call_id for call in waiting.values()]
-        if sorted(one.call_id for one in given) != sorted(wanted):
-            got = ", ".join(repr(one.call_id)[:80] for one in given) or "none"
-            raise CallerError(f"answers to {', '.join(map(repr, wanted)) or 'no calls'} are wanted, not to {got}")
-        for place, call in waiting.items():
-            found = next(one for one in given if one.call_id == call.call_id)
-            given.remove(found)
-            self._answered[place] = found
+        self._open.take(answers)
         self._settle()
 
     @property
@@ -225,77 +205,24 @@ class CompressSession:
         self._refuse_waiting()
         begin = len(self._now.rows)
         self._extend(natives)
-        names = {self.config.compress, self.config.decompress, self.config.search, *TRIGGERS.values()} - {""}
-        self._asked = [call for call in calls if not call.by_provider]
-        outcomes, searches = self._answer_own(range(begin, len(self._now.rows)))
-        mine = [call for call in self._asked if call.name not in names]
-        turn = Turn(
-            calls=tuple(mine),
-            outcomes=tuple(outcomes),
-            searches=searches,
-            waits=bool(mine or outcomes or searches),
-            should_stop=any(one.should_stop for one in outcomes),
-        )
-        if not mine:
+        self.turn = self._begin(calls, range(begin, len(self._now.rows)))
+        return self.turn
+
+    def _begin(self, calls: Sequence[RawCall], rows: range) -> Turn:
+        """The calls in these rows are the turn; where all are our own, it is over at once."""
+        self._open = OpenTurn(calls, self._now, rows)
+        self.state, turn = self._open.answer_own(self.state, self._now, self.config, rows)
+        if not turn.calls:
             self._settle()
         return turn
 
-    def _answer_own(self, rows: range) -> tuple[list[Outcome], int]:
-        """Answer the calls of our tools in the newest rows."""
-        board: Board | None = None
-        marks, outcomes, searches = list(self.state.marks), list[Outcome](), 0
-        for own in own_calls(self.state, self._now, self.config, rows):
-            board = board or Board(self.state, self._now, self.config)
-            place = self._place_of(own)
-            asked = own.asked
-            if place is not None:  # what the wire carried: the message has an object in the place of malformed text
-                call = self._asked[place]
-                asked = evolve(asked, raw_args=call.raw_args, complete=call.complete)
-            if own.tool == self.config.search:
-                text, failed, searches = answer_search(board, asked.raw_args), False, searches + 1
-            else:
-                answer = answer_compress if own.tool == self.config.compress else answer_decompress
-                outcome = answer(board, marks, asked)
-                marks.append(outcome.mark)
-                outcomes.append(outcome)
-                text, failed = outcome.text, not outcome.ok
-            if place is None:
-                self._said.append(text)
-            else:
-                given = Answer(call_id=asked.call_id or "", name=own.tool, value=text, is_error=failed)
-                self._answered[place] = given
-        if board is not None:
-            self.state = evolve(self.state, blocks=board.blocks_now(), marks=tuple(marks))
-        return outcomes, searches
-
-    def _place_of(self, own: Own) -> int | None:
-        """Which of the response's calls an own call is; None: one that was spoken in a text, which has no result."""
-        if own.spoken:
-            return None
-        for place, call in enumerate(self._asked):
-            same = own.asked.call_id is None or call.call_id == own.asked.call_id
-            if place not in self._answered and call.name == own.tool and same:
-                return place
-        return None
-
-    def _waiting(self) -> dict[int, RawCall]:
-        """Calls of the last response without an answer, by their place."""
-        tools = set(TRIGGERS.values()) | {self.config.compress}
-        return {
-            place: call
-            for place, call in enumerate(self._asked)
-            if place not in self._answered and not (call.name in tools and self._said)
-        }
-
     def _settle(self) -> None:
-        """All calls are answered: the answers join the history, in the order of the calls."""
-        answers = [answer for _, answer in sorted(self._answered.items())]
-        said = self._said
-        self._asked, self._answered, self._said = [], {}, []
-        self._extend([*self._shape.results(answers), *map(self._shape.user_text, said)])
+        """All calls are answered: the answers join the history."""
+        done, self._open = self._open, OpenTurn((), self._now, ())
+        self._extend([*self._shape.results(done.results()), *map(self._shape.user_text, done.texts())])
 
     def _refuse_waiting(self) -> None:
-        if waiting := self._waiting():
+        if waiting := self._open.waiting():
             ids = ", ".join(repr(call.call_id)[:80] for call in waiting.values())
             raise CallerError(f"the calls {ids} wait for their answers: pass them to `answer` first")
 

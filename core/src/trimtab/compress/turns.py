@@ -1,0 +1,140 @@
+"""The calls of one response, from their coming to the answers that join the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import evolve, field, frozen
+
+from trimtab._json import canonical
+from trimtab.compress.board import Board
+from trimtab.compress.config import CompressConfig
+from trimtab.compress.conversation import Conversation
+from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
+from trimtab.compress.rebuild import own_calls
+from trimtab.compress.search import answer_search
+from trimtab.compress.state import CompressState
+from trimtab.errors import CallerError
+from trimtab.types import Json
+from trimtab.wire import RawCall
+from trimtab.wire.histories import Answer
+
+__all__ = ["OpenTurn", "Turn"]
+
+
+@frozen(kw_only=True)
+class Turn:
+    """What a response brought.
+
+    Attributes:
+        calls: those that the application has to answer (`session.answer`), in order.
+        outcomes: what became of the compress and decompress calls.
+        answers: the session's own answers, those of searches among them; they join the history by themselves.
+        waits: whether the conversation is to go on: there were calls.
+        should_stop: whether the loop ought to end, since the model repeats a failing call.
+    """
+
+    calls: tuple[RawCall, ...]
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    answers: tuple[Answer, ...] = field(repr=False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether there were calls, so that the model waits for what they give."""
+        return bool(self.calls or self.answers)
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether one of the outcomes says so."""
+        return any(one.should_stop for one in self.outcomes)
+
+
+class OpenTurn:
+    """Calls and their answers by the place of the call; those in the text of a message have no result of their own."""
+
+    def __init__(self, calls: Iterable[RawCall], now: Conversation, rows: Sequence[int]) -> None:
+        self._calls = [call for call in calls if not call.by_provider]
+        self._answers: dict[int, Answer] = {}
+        self._spoken = self._without_part(now, rows)
+
+    def _without_part(self, now: Conversation, rows: Sequence[int]) -> set[int]:
+        """Places of calls that are no part of a message: the model wrote them into its text."""
+        parts = [part for row in rows for part in now.rows[row].of("call")]
+        spoken = set()
+        for place, call in enumerate(self._calls):
+            fits = (one for one in parts if one.name == call.name and one.call_id in ("", call.call_id))
+            part = next(fits, None)
+            if part is None:
+                spoken.add(place)
+            else:
+                parts.remove(part)
+        return spoken
+
+    def answer_own(
+        self, state: CompressState, now: Conversation, config: CompressConfig, rows: Sequence[int]
+    ) -> tuple[CompressState, Turn]:
+        """Answer the calls of our tools in these rows that the state has no mark of; the rest is the application's."""
+        board: Board | None = None
+        marks, outcomes = list(state.marks), list[Outcome]()
+        known = {(mark.message, mark.place) for mark in marks}
+        for own in own_calls(state, now, config, rows):
+            place = self._place_of(own.tool, own.asked.call_id, own.spoken)
+            if place is None or (own.asked.message, own.asked.place) in known:
+                continue
+            board = board or Board(state, now, config)
+            call = self._calls[place]
+            # What the wire carried: the message has an object in the place of malformed text.
+            asked = evolve(own.asked, raw_args=call.raw_args, complete=call.complete)
+            if own.tool == config.search:
+                text, failed = answer_search(board, asked.raw_args), False
+            else:
+                outcome = (answer_compress if own.tool == config.compress else answer_decompress)(board, marks, asked)
+                marks.append(outcome.mark)
+                outcomes.append(outcome)
+                text, failed = outcome.text, not outcome.ok
+            self._answers[place] = Answer(call_id=asked.call_id or "", name=own.tool, value=text, is_error=failed)
+        if board is not None:
+            state = evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
+        turn = Turn(
+            calls=tuple(self.waiting().values()),
+            outcomes=tuple(outcomes),
+            answers=tuple([answer for _, answer in sorted(self._answers.items())]),
+        )
+        return state, turn
+
+    def _place_of(self, tool: str, call_id: str | None, spoken: bool) -> int | None:
+        for place, call in enumerate(self._calls):
+            if place in self._answers or (place in self._spoken) != spoken:
+                continue
+            if spoken or (call.name == tool and call_id in (None, call.call_id)):
+                return place
+        return None
+
+    def waiting(self) -> dict[int, RawCall]:
+        """Calls without an answer, by their place."""
+        return {place: call for place, call in enumerate(self._calls) if place not in self._answers}
+
+    def take(self, answers: Iterable[Answer]) -> None:
+        """The application's answers. Raises CallerError: one to no such call, or none to one of them."""
+        waiting = self.waiting()
+        given = list(answers)
+        wanted = [call.call_id for call in waiting.values()]
+        if sorted(one.call_id for one in given) != sorted(wanted):
+            got = ", ".join(repr(one.call_id)[:80] for one in given) or "none"
+            raise CallerError(f"answers to {', '.join(map(repr, wanted)) or 'no calls'} are wanted, not to {got}")
+        for place, call in waiting.items():
+            found = next(one for one in given if one.call_id == call.call_id)
+            given.remove(found)
+            self._answers[place] = found
+
+    def results(self) -> list[Answer]:
+        """Answers to calls that are parts of a message, in the order of the calls."""
+        return [answer for place, answer in sorted(self._answers.items()) if place not in self._spoken]
+
+    def texts(self) -> list[str]:
+        """Answers to calls that the model wrote into its text: there is only a message of the user for these."""
+        return [_text(answer.value) for place, answer in sorted(self._answers.items()) if place in self._spoken]
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else canonical(value)
