@@ -1,85 +1,159 @@
 """The texts that a model gets for its call of the compress or decompress tool: a receipt, or what was wrong.
 
-A text begins with what was done, so that a replay can tell a call that was taken from one that was not.
+A text begins with what was done, so that a replay can tell a call that was taken from one that was not. Every ref in
+it stands in the conversation, but for those that the model itself wrote.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
+from attrs import frozen
+
 from trimtab.compress.apply import Applied
 from trimtab.compress.board import Board
-from trimtab.compress.explain import explain
-from trimtab.compress.listing import compressible, listed_text
-from trimtab.compress.ranges import Refusal
+from trimtab.compress.explain import EXAMPLE, explain
+from trimtab.compress.listing import compressible, example_call, listed_text
+from trimtab.compress.ranges import Reason, Refusal
 from trimtab.compress.results import Diagnostics, Parsed
+from trimtab.compress.state import Block, Spans, numbers_of, spans_of
 
-__all__ = ["DONE", "FAILED", "OPENED", "feedback", "receipt", "refusal", "unreadable"]
+__all__ = [
+    "DONE",
+    "FAILED",
+    "OPENED",
+    "Failure",
+    "entries_of",
+    "feedback",
+    "opened",
+    "receipt",
+    "refusal",
+    "refused_in",
+    "unreadable",
+]
 
 DONE: Final = "Compressed:"
 OPENED: Final = "Opened:"
 FAILED: Final = "Nothing was changed."
 
+_NOT_DONE: Final = "Not compressed:"
 _REASONS: Final = 8
 _REASON_CHARS: Final = 200
 _KEPT: Final = 6
 _FULL: Final = 2
+# A call with such a fault may be made again at once, with another summary.
+_OF_SUMMARY: Final[tuple[Reason, ...]] = ("summary-too-short", "summary-too-long", "no-gain")
+_ENTRY: Final = re.compile("- entry ([0-9]+), ")
+_MORE: Final = re.compile("- more entries: ([0-9, -]+)")
+_NUMBER: Final = re.compile("entry ([0-9]+): ")
+_SHAPE: Final = "\nExpected: "  # with this goes on what `explain` says, once all causes are told
 
 
-def receipt(board: Board, applied: Applied, diagnostics: Diagnostics) -> str:
+@frozen(kw_only=True)
+class Failure:
+    """What a failed call is told: what was wrong, and what to do; the latter only while it helps."""
+
+    cause: str
+    advice: str
+
+
+def receipt(board: Board, applied: Applied, parsed: Parsed) -> str:
     """What was folded, what of it stays visible, and which entries were not taken."""
     lines = [DONE]
     for fold in applied.folds:
         block = fold.block
         tokens = board.config.counter.count(block.summary)
-        lines.append(
-            f"- {block.ref} stands for {_spans(board, block.spans)}: {block.tokens:,} tokens became {tokens:,}"
-        )
+        spans = _words(block.spans)
+        lines.append(f"- {block.ref} stands for {spans}: {block.tokens:,} tokens became {tokens:,}")
         if fold.kept:
             more = f" and {len(fold.kept) - _KEPT} more" if len(fold.kept) > _KEPT else ""
-            lines.append(f"  still visible in between: {', '.join(fold.kept[:_KEPT])}{more}")
-    if applied.refusals:
-        lines += ["Not compressed:", *_reasons(applied.refusals)]
-    if diagnostics.invalid_items or diagnostics.kind == "truncated":
-        lines.append(explain(diagnostics))
-    return "\n".join(lines)
+            lines.append(f"  still visible, since they cannot be folded yet: {', '.join(fold.kept[:_KEPT])}{more}")
+    faults = [*_reasons(applied.refusals), *_unread(parsed.diagnostics)]
+    return "\n".join([*lines, _NOT_DONE, *faults] if faults else lines)
 
 
-def refusal(board: Board, applied: Applied, parsed: Parsed, upto: int) -> str:
+def refused_in(text: str) -> frozenset[int]:
+    """The entries that a receipt says were not taken."""
+    found = set[int]()
+    for line in text.partition(f"\n{_NOT_DONE}\n")[2].split("\n"):
+        if entry := _ENTRY.match(line):
+            found.add(int(entry[1]))
+        elif more := _MORE.match(line):
+            runs = [[int(end) for end in run.split("-")] for run in more[1].split(", ")]
+            found.update(numbers_of(tuple([(run[0], run[-1]) for run in runs])))
+    return frozenset(found)
+
+
+def refusal(board: Board, applied: Applied, parsed: Parsed, upto: int) -> Failure:
     """Why no range was taken, and what can be compressed instead."""
-    lines = [FAILED, *_reasons(applied.refusals)]
-    if parsed.diagnostics.invalid_items or parsed.diagnostics.kind == "truncated":
-        lines.append(explain(parsed.diagnostics))
+    lines = [FAILED, *_reasons(applied.refusals), *_unread(parsed.diagnostics)]
     listed = compressible(board, upto)
-    if not listed and any(one.reason == "too-small" for one in applied.refusals):
-        lines.append("There is not enough to compress now: do not call compress again before much more was said.")
+    reasons = {one.reason for one in applied.refusals}
+    if not listed and not reasons.isdisjoint(_OF_SUMMARY):
+        advice = "Call again only with a better summary; nothing else can be compressed now."
+    elif not listed and "too-small" in reasons:
+        advice = "There is not enough to compress now: go on with the task, and call compress again much later."
     else:
-        lines.append(listed_text(listed))
-    return "\n".join(lines)
+        advice = listed_text(listed)
+    return Failure(cause="\n".join(lines), advice=advice)
 
 
-def unreadable(diagnostics: Diagnostics) -> str:
-    """Why the arguments gave no range."""
-    return f"{FAILED}\n{explain(diagnostics)}"
+def unreadable(board: Board, diagnostics: Diagnostics, upto: int) -> Failure:
+    """Why the arguments gave no range, and what can be compressed in which shape."""
+    cause, shape, rest = explain(diagnostics).partition(_SHAPE)
+    listed = compressible(board, upto)
+    advice = listed_text(listed)
+    if listed:
+        advice = f"{shape[1:]}{rest.replace(EXAMPLE, example_call(listed[0]))}\n{advice}"
+    return Failure(cause=f"{FAILED}\n{cause}", advice=advice)
 
 
-def feedback(text: str, failures: int, tool: str) -> str:
+def opened(board: Board, block: Block, inner: Sequence[int]) -> str:
+    """What is shown now in the place of a block."""
+    folded = {number for one in inner for number in numbers_of(board.blocks[one].spans)}
+    direct = spans_of([number for number in numbers_of(block.spans) if number not in folded])
+    shown = [f"b{one}" for one in inner] + ([_words(direct)] if direct else [])
+    return f"{OPENED} in the place of {block.ref} the conversation has {', '.join(shown)} again."
+
+
+def feedback(failure: Failure, failures: int, tool: str) -> str:
     """A failure's text by how many there were in a row: in full at first, then with an end to it, then short."""
     if failures <= _FULL:
-        return text
+        return f"{failure.cause}\n{failure.advice}"
     if failures == _FULL + 1:
-        return f"{text}\nThis was failure {failures} in a row. Stop calling {tool} and go on with the task."
-    return f"{FAILED} Failure {failures} in a row: {tool} is of no use here now. Go on with the task without it."
+        return f"{failure.cause}\nSTOP: {failures} calls in a row have failed. Do not call {tool} now: go on with the task."
+    return f"{FAILED} {failures} calls in a row have failed. Go on with the task without {tool}."
+
+
+def entries_of(parsed: Parsed) -> list[int]:
+    """Which of a call's entries each range is, from 0: those that could not be used are counted, too."""
+    unusable = {int(found[1]) for reason in parsed.diagnostics.invalid_reasons if (found := _NUMBER.match(reason))}
+    total = len(parsed.ranges) + len(unusable)
+    return [index for index in range(total) if index not in unusable]
 
 
 def _reasons(refusals: Sequence[Refusal]) -> list[str]:
-    lines = []
-    for one in refusals[:_REASONS]:
-        line = f"- entry {one.index}, {_short(one.start_ref)} to {_short(one.end_ref)}: {one.text}"
-        lines.append(line if len(line) <= _REASON_CHARS else f"{line[: _REASON_CHARS - 1]}…")
-    more = len(refusals) - _REASONS
-    return lines + ([f"- and {more} more"] if more > 0 else [])
+    lines = [
+        _line(f"entry {one.index}, {_short(one.start_ref)} to {_short(one.end_ref)}: {one.text}")
+        for one in refusals[:_REASONS]
+    ]
+    more = spans_of([one.index for one in refusals[_REASONS:]])
+    runs = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in more)
+    return lines + ([f"- more entries: {runs}"] if more else [])
+
+
+def _unread(diagnostics: Diagnostics) -> list[str]:
+    """What is wrong with a call beside the ranges that were read."""
+    lines = [_line(" ".join(reason.split("\n"))) for reason in diagnostics.invalid_reasons[:_REASONS]]
+    more = diagnostics.invalid_items - len(lines)
+    lines += [f"- and {more} more that cannot be used"] if more > 0 else []
+    return lines + (["- what comes after that: the call breaks off"] if diagnostics.kind == "truncated" else [])
+
+
+def _line(text: str) -> str:
+    return f"- {text}" if len(text) <= _REASON_CHARS else f"- {text[: _REASON_CHARS - 1]}…"
 
 
 def _short(ref: str) -> str:
@@ -87,8 +161,8 @@ def _short(ref: str) -> str:
     return ref if len(ref) <= 20 else f"{ref[:19]}…"
 
 
-def _spans(board: Board, spans: Sequence[tuple[int, int]]) -> str:
-    """The messages of a block in words."""
+def _words(spans: Spans) -> str:
+    """Messages in words."""
     words = [f"m{first:05}" if first == last else f"m{first:05} to m{last:05}" for first, last in spans[:_KEPT]]
     more = len(spans) - _KEPT
     return ", ".join(words) + (f" and {more} more runs" if more > 0 else "")

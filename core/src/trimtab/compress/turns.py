@@ -11,7 +11,8 @@ from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
-from trimtab.compress.rebuild import own_calls
+from trimtab.compress.rebuild import Own, own_calls
+from trimtab.compress.receipts import repeated
 from trimtab.compress.search import answer_search
 from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError
@@ -73,13 +74,19 @@ class OpenTurn:
     def answer_own(
         self, state: CompressState, now: Conversation, config: CompressConfig, rows: Sequence[int]
     ) -> tuple[CompressState, Turn]:
-        """Answer the calls of our tools in these rows that the state has no mark of; the rest is the application's."""
+        """Answer the calls of our tools in these rows; the rest is the application's.
+
+        One that the state has a mark of was answered before the conversation was stored: its answer is told once more.
+        """
         board: Board | None = None
         marks, outcomes = list(state.marks), list[Outcome]()
-        known = {(mark.message, mark.place) for mark in marks}
+        known = {(mark.message, mark.place): mark for mark in marks}
         for own in own_calls(state, now, config, rows):
             place = self._place_of(own.tool, own.asked.call_id, own.spoken)
-            if place is None or (own.asked.message, own.asked.place) in known:
+            if place is None:
+                continue
+            if (mark := known.get((own.asked.message, own.asked.place))) is not None:
+                self._keep(place, own, repeated(mark), failed=not mark.ok)
                 continue
             board = board or Board(state, now, config)
             call = self._calls[place]
@@ -92,7 +99,7 @@ class OpenTurn:
                 marks.append(outcome.mark)
                 outcomes.append(outcome)
                 text, failed = outcome.text, not outcome.ok
-            self._answers[place] = Answer(call_id=asked.call_id or "", name=own.tool, value=text, is_error=failed)
+            self._keep(place, own, text, failed=failed)
         if board is not None:
             state = evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
         turn = Turn(
@@ -101,6 +108,9 @@ class OpenTurn:
             answers=tuple([answer for _, answer in sorted(self._answers.items())]),
         )
         return state, turn
+
+    def _keep(self, place: int, own: Own, text: str, *, failed: bool) -> None:
+        self._answers[place] = Answer(call_id=own.asked.call_id or "", name=own.tool, value=text, is_error=failed)
 
     def _place_of(self, tool: str, call_id: str | None, spoken: bool) -> int | None:
         for place, call in enumerate(self._calls):
