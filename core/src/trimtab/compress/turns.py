@@ -12,9 +12,9 @@ from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
 from trimtab.compress.rebuild import Own, own_calls
-from trimtab.compress.receipts import repeated
+from trimtab.compress.receipts import DONE, FAILED, OPENED
 from trimtab.compress.search import answer_search
-from trimtab.compress.state import CompressState
+from trimtab.compress.state import CompressState, Mark
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import RawCall
@@ -86,7 +86,7 @@ class OpenTurn:
             if place is None:
                 continue
             if (mark := known.get((own.asked.message, own.asked.place))) is not None:
-                self._keep(place, own, repeated(mark), failed=not mark.ok)
+                self._keep(place, own, _repeated(mark), failed=not mark.ok)
                 continue
             board = board or Board(state, now, config)
             call = self._calls[place]
@@ -148,3 +148,10 @@ class OpenTurn:
 
 def _text(value: Json) -> str:
     return value if isinstance(value, str) else canonical(value)
+
+
+def _repeated(mark: Mark) -> str:
+    """The answer to a call that was answered, where that answer is not in the history: what was done, in short."""
+    if not mark.ok:
+        return f"{FAILED} The call could not be used."
+    return f"{DONE if mark.tool == 'compress' else OPENED} {', '.join(f'b{number}' for number in mark.blocks)}"
