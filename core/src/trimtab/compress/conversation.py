@@ -41,16 +41,17 @@ class Conversation:
         if before is not None and len(messages) == len(known) and all(map(_is, messages, known)):
             return before
         rows = tuple([message for message in messages if message.role != "system"])
-        return cls(shape=shape, messages=messages, rows=rows, keys=_keys(rows, before))
+        return cls(shape=shape, messages=messages, rows=rows, keys=_keys(shape, rows, before))
 
     def ties(self) -> list[Tie]:
         """Calls with their results, by row."""
         return self.shape.ties([row.native for row in self.rows])
 
 
-def _keys(rows: Sequence[Message], before: Conversation | None) -> tuple[str, ...]:
+def _keys(shape: Shape, rows: Sequence[Message], before: Conversation | None) -> tuple[str, ...]:
     old, keys = (before.rows, before.keys) if before is not None else ((), ())
-    return tuple([keys[at] if at < len(old) and old[at] is row else key_of(row) for at, row in enumerate(rows)])
+    by_id = shape.grows
+    return tuple([keys[at] if at < len(old) and old[at] is row else key_of(row, by_id) for at, row in enumerate(rows)])
 
 
 def _is(left: Message, right: Message) -> bool:

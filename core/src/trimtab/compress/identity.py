@@ -10,6 +10,7 @@ from trimtab.errors import UnsupportedOutput
 from trimtab.types import Json
 from trimtab.wire.arguments import as_object
 from trimtab.wire.histories import Message, Part
+from trimtab.wire.nodes import text
 
 __all__ = ["chars_of", "form_of", "key_of", "texts_of"]
 
@@ -19,11 +20,14 @@ _EDGES: Final = " \t\r\n"
 _FLEETING: Final = frozenset(["cache_control", "cachePoint", "cache_point", "id", "status", "index"])
 
 
-def key_of(message: Message) -> str:
+def key_of(message: Message, by_id: bool = False) -> str:
     """16 hex digits of the SHA-256 of who says what: texts without white space around, calls, results, other blocks.
 
-    Cache points, the ids of calls and messages, thinking and the spelling of arguments count for nothing.
+    Cache points, the ids of calls and messages, thinking and the spelling of arguments count for nothing. `by_id`: a
+    message of the assistant's that has an id is known by that, since it goes on after it was first said.
     """
+    if by_id and message.role == "assistant" and (name := text(message.native, "id")):
+        return sha256(utf8(f"id\0{name}")).hexdigest()[:_DIGITS]
     said = "\0".join([message.role, *(f"{part.kind}\1{_said(part)}" for part in message.parts if _counts(part))])
     return sha256(utf8(said)).hexdigest()[:_DIGITS]
 

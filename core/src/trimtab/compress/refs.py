@@ -58,26 +58,28 @@ def _with_new(
     state: CompressState, places: Sequence[int | None], now: Conversation, config: CompressConfig
 ) -> CompressState:
     """With each row's message as it was known, and numbers for those that were not. `places` may end early."""
-    known = state.seen
-    if len(places) == len(known) == len(now.rows) and all(place == at for at, place in enumerate(places)):
-        seen = [_renewed(one, key) for one, key in zip(known, now.keys, strict=True)]
-        return state if all(map(_is, seen, known)) else evolve(state, seen=tuple(seen))
+    known, grows = state.seen, now.shape.grows
     issued, seen = state.issued, []
-    for at, row in enumerate(now.rows):
+    for at, (row, key) in enumerate(zip(now.rows, now.keys, strict=True)):
         place = places[at] if at < len(places) else None
-        if place is not None:
-            seen.append(_renewed(known[place], now.keys[at]))
-            continue
-        issued += 1
-        texts = texts_of(row)
-        tokens = sum(map(config.counter.count, texts))
-        chars = sum(map(len, texts))
-        seen.append(Seen(number=issued, key=now.keys[at], form=form_of(row), chars=chars, tokens=tokens))
+        if place is None:
+            issued += 1
+            seen.append(_first_seen(issued, key, row, config))
+        elif grows and row.role == "assistant" and known[place].form != form_of(row):
+            seen.append(_first_seen(known[place].number, key, row, config))
+        elif known[place].key == key:
+            seen.append(known[place])
+        else:
+            seen.append(evolve(known[place], key=key))
+    if len(seen) == len(known) and all(map(_is, seen, known)):
+        return state
     return evolve(state, seen=tuple(seen), issued=issued)
 
 
-def _renewed(one: Seen, key: str) -> Seen:
-    return one if one.key == key else evolve(one, key=key)
+def _first_seen(number: int, key: str, row: Message, config: CompressConfig) -> Seen:
+    texts = texts_of(row)
+    tokens = sum(map(config.counter.count, texts))
+    return Seen(number=number, key=key, form=form_of(row), chars=sum(map(len, texts)), tokens=tokens)
 
 
 def _is(left: Seen, right: Seen) -> bool:

@@ -90,7 +90,7 @@ class CompressSession:
         self._given: list[Json] = []
         self._messages: list[Json] = []
         self._now = Conversation.read(self._shape, self._messages)
-        self._open = OpenTurn((), self._now, ())
+        self._open = OpenTurn((), self._now, range(0))
         self._sent: _Sent | None = None
         self.turn: Turn | None = self.sync(messages)
 
@@ -132,7 +132,7 @@ class CompressSession:
         if waiting.calls:
             self.turn = self._begin(waiting.calls, waiting.rows)
         else:
-            self.turn, self._open = None, OpenTurn((), self._now, ())
+            self.turn, self._open = None, OpenTurn((), self._now, range(0))
         return self.turn
 
     def tools(self) -> list[Json]:
@@ -217,9 +217,16 @@ class CompressSession:
         return turn
 
     def _settle(self) -> None:
-        """All calls are answered: the answers join the history."""
-        done, self._open = self._open, OpenTurn((), self._now, ())
-        self._extend([*self._shape.results(done.results()), *map(self._shape.user_text, done.texts())])
+        """All calls are answered: the answers join the history, in the messages of the calls or behind them."""
+        done, self._open = self._open, OpenTurn((), self._now, range(0))
+        begin, end = _span(self._now, done.rows)
+        said = self._messages[begin:end]
+        filled = self._shape.fill(said, done.results())
+        if filled is not None:
+            self._messages[begin:end] = filled
+            self._given[begin:end] = filled
+        more = self._shape.results(done.results(), said) if filled is None else []
+        self._extend([*more, *map(self._shape.user_text, done.texts())])
 
     def _refuse_waiting(self) -> None:
         if waiting := self._open.waiting():
@@ -240,3 +247,9 @@ class CompressSession:
         """Read what the history is now."""
         self._now = Conversation.read(self._shape, self._messages, self._now)
         self.state = observe(self.state, self._now, self.config)
+
+
+def _span(now: Conversation, rows: range) -> tuple[int, int]:
+    """Where these rows are among all messages."""
+    places = [place for place, message in enumerate(now.messages) if message.role != "system"]
+    return (places[rows[0]], places[rows[-1]] + 1) if rows else (len(now.messages), len(now.messages))

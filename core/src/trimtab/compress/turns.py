@@ -51,9 +51,14 @@ class Turn:
 
 
 class OpenTurn:
-    """Calls and their answers by the place of the call; those in the text of a message have no result of their own."""
+    """Calls and their answers by the place of the call; those in the text of a message have no result of their own.
 
-    def __init__(self, calls: Iterable[RawCall], now: Conversation, rows: Sequence[int]) -> None:
+    Attributes:
+        rows: of the conversation: the messages with the calls.
+    """
+
+    def __init__(self, calls: Iterable[RawCall], now: Conversation, rows: range) -> None:
+        self.rows = rows
         self._calls = [call for call in calls if not call.by_provider]
         self._answers: dict[int, Answer] = {}
         self._spoken = self._without_part(now, rows)

@@ -218,5 +218,6 @@ AI_SDK: Final = Wire(
         reply=history.reply,
         id_at=history.id_at,
         fill=history.fill,
+        grows=True,
     ),
 )

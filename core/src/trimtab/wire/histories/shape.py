@@ -56,6 +56,7 @@ class Shape:
         reply: the native messages that a whole response adds, before they are made fit to be sent again.
         id_at: where the id of a call belongs, by the path of its arguments; None: the wire does without.
         fill: the native messages with results put where their calls are; None: this wire brings them in new messages.
+        grows: whether a message of the assistant's goes on after it was first said: results, further steps.
         settle: what a list of messages loses so that the provider takes it.
         mend: a native message that lost blocks (before, after), as the provider takes it.
         alternates: roles of which the provider takes only one message in a row.
@@ -71,6 +72,7 @@ class Shape:
     reply: Callable[[Json], list[Json]] = field(repr=False)
     id_at: Callable[[Path], Path | None] = field(repr=False)
     fill: Callable[[Sequence[Json], Sequence[Answer]], list[Json] | None] = field(default=lambda *_: None, repr=False)
+    grows: bool = False
     settle: Callable[[Sequence[Json]], list[Json]] = field(default=_same, repr=False)
     mend: Callable[[Json, Json], Json] = field(default=_as_left, repr=False)
     alternates: tuple[Role, ...] = ()
@@ -164,6 +166,8 @@ class Shape:
         tool that the provider runs goes with its result, and the reverse.
         """
         gone = _with_partners(message, set(paths))
+        if not gone:
+            return message.native
         left = [part for part in message.parts if part.path not in gone]
         if () in gone or not any(_speaks(part) for part in left):
             return None
@@ -177,7 +181,7 @@ class Shape:
         for where, places in lists.items():
             kept = _kept(items(_at(native, where)), places)
             native = changed(native, {where: kept}) if kept else _less(native, str(where[-1]))
-        return self.mend(message.native, native) if gone else native
+        return self.mend(message.native, native)
 
     def with_line(self, message: Message, native: Json, line: str, *, results: bool) -> Json:
         """The native message with a line below its last text, or with `results` below that of its last result.
