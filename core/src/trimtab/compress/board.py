@@ -46,6 +46,8 @@ class Board:
             for at, row in enumerate(now.rows)
             if row.role == "assistant" and answered[at] < sum(not part.answered for part in row.of("call"))
         ]
+        # Messages that have the results of their calls in themselves: each is an answer that is finished.
+        self._closed = {call for call, result in pairs if call == result} - set(self._unanswered)
         # For each row the last prompt up to there.
         self._prompts = list(accumulate((at if is_prompt(row) else -1 for at, row in enumerate(now.rows)), max))
         self.unit_sizes = Counter(self.unit)
@@ -96,7 +98,7 @@ class Board:
         """
         held = {self.unit[at] for at in range(max(0, upto - self.config.keep_recent), upto)} | self._guarded
         at = upto - 1
-        while at >= 0 and self.rows[at].role == "assistant":
+        while at >= 0 and self.rows[at].role == "assistant" and (at == upto - 1 or at not in self._closed):
             held.add(self.unit[at])
             at -= 1
         prompt = self._prompts[upto - 1] if upto else -1
@@ -111,16 +113,20 @@ class Board:
         unit = self.unit[at]
         return unit not in held and self.unit_ends[unit] < upto
 
-    def why_held(self, at: int, upto: int) -> str:
-        """Why a row stays, as the end of a sentence."""
-        ref, newest = self.seen[at].ref, self.config.keep_recent
-        if self.unit[at] in self._guarded:
-            return f"{ref} is protected"
-        if any(self.unit[near] == self.unit[at] for near in range(max(0, upto - newest), upto)):
+    def why_held(self, at: int, upto: int, inside: range) -> str:
+        """Why a row of a range stays, as the end of a sentence. `inside`: the rows of the range."""
+        ref, newest, unit = self.seen[at].ref, self.config.keep_recent, self.unit[at]
+        if unit in self._guarded:
+            return f"{ref} is protected and always stays"
+        if any(self.unit[near] == unit for near in range(max(0, upto - newest), upto)):
             return f"{ref} belongs to the newest {newest} messages, which always stay"
-        if self.unit[at] in self.held(upto):
-            return f"{ref} belongs to the last request of the user, or to a call that is not answered yet"
-        return f"{ref} is a call or its result, and the other half is outside of the range"
+        prompt = self._prompts[upto - 1]
+        if prompt >= 0 and unit == self.unit[prompt]:
+            return f"{ref} belongs to the last request of the user, which always stays"
+        if unit in self.held(upto) or self.unit_ends[unit] >= upto:
+            return f"{ref} belongs to an answer that is not finished yet"
+        others = [row for row in range(unit, self.unit_ends[unit] + 1) if self.unit[row] == unit and row not in inside]
+        return f"{ref} belongs together with {self.seen[others[0]].ref}, which is outside of the range"
 
 
 def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfig) -> set[int]:
