@@ -14,6 +14,11 @@ FOLDER = Path(__file__).resolve().parent.parent / "examples"
 # What each example's output has to say, as regular expressions.
 SHOWN = {
     "async_host.py": [r"ast\.py: [\d,]+ chars, the model sees [\d,]+", r"chars 10,000 to 10,199 of", "nothing lost"],
+    "compressing_agent.py": [
+        r"b1 stands for m00002 to m000",
+        "stored, and opened again",
+        r"\d+ of \d+ messages folded: [\d,]+ tokens",
+    ],
     "custom_codec.py": [r"<omitted chars .* full text: fs_read trimtab:[0-9a-f]{16}>", "all keys there: True", "True$"],
     "embed_in_a_loop.py": [r"read_file: [\d,]+ chars, the model sees [\d,]+", "fs_read: ", "begins with '"],
 }
