@@ -50,6 +50,7 @@ def fold_ranges(
     *,
     made_by: int,
     upto: int,
+    entries: Sequence[int] | None = None,
     trusted: bool = False,
 ) -> Applied:
     """Fold each range that can be folded; the board has the new blocks then.
@@ -59,45 +60,53 @@ def fold_ranges(
         ranges: of one call.
         made_by: number of the message with the call.
         upto: rows that the conversation had at the call, that message included.
-        trusted: the call is known to have been taken once: sizes are not asked again, since a setting may have changed.
+        entries: which of the call's entries each range is; None: there are no others.
+        trusted: the ranges are known to have been taken once: sizes are not asked again, since a setting may have
+            changed.
     """
-    spans, refusals = _in_order(board, ranges, upto)
-    held = board.held(upto)
-    plans = []
-    for span in spans:
-        found = _plan(board, span, upto, held)
-        if isinstance(found, _Plan) and not trusted:
-            found = _sized(board, found) or found
-        if isinstance(found, Refusal):
-            refusals.append(found)
-        else:
-            plans.append(found)
+    plans, refusals = _planned(board, ranges, upto, range(len(ranges)) if entries is None else entries)
     if not trusted:
-        plans, small = _large_enough(board, plans)
+        # What is too small whatever its summaries say is told so at once.
+        plans, small = _large_enough(board, plans, "it")
+        plans, faulty = _well_summed(board, plans)
+        refusals += small + faulty
+    plans, crossing = _apart(plans)
+    refusals += crossing
+    if not trusted:
+        plans, small = _large_enough(board, plans, "what is left of the call")
         refusals += small
     folds = [_fold(board, plan, made_by) for plan in plans]
     return Applied(folds=tuple(folds), refusals=tuple(sorted(refusals, key=lambda one: one.index)))
 
 
-def _in_order(board: Board, ranges: Sequence[CompressRange], upto: int) -> tuple[list[Span], list[Refusal]]:
-    """The ranges by place; of two that overlap the earlier one counts."""
-    spans: list[Span] = []
+def _planned(
+    board: Board, ranges: Sequence[CompressRange], upto: int, entries: Sequence[int]
+) -> tuple[list[_Plan], list[Refusal]]:
+    """The ranges that name something that can be folded, by place; and the others."""
+    held = board.held(upto)
+    plans: list[_Plan] = []
     refusals: list[Refusal] = []
-    for index, asked in enumerate(ranges):
-        found = resolve(board, index, asked, upto)
-        if isinstance(found, Span):
-            spans.append(found)
+    for index, asked in zip(entries, ranges, strict=True):
+        span = resolve(board, index, asked, upto)
+        found = _plan(board, span, upto, held) if isinstance(span, Span) else span
+        if isinstance(found, _Plan):
+            plans.append(found)
         else:
             refusals.append(found)
-    spans.sort(key=lambda span: (span.first, span.index))
-    kept: list[Span] = []
-    for span in spans:
-        if kept and span.first <= kept[-1].last:
-            before = kept[-1].range
-            text = f"it overlaps {before.start_ref} to {before.end_ref}, which begins earlier and was taken"
-            refusals.append(_refusal(span, "overlap", text))
+    return sorted(plans, key=lambda plan: (plan.span.first, plan.span.index)), refusals
+
+
+def _apart(plans: Sequence[_Plan]) -> tuple[list[_Plan], list[Refusal]]:
+    """Of two ranges that overlap the earlier one counts."""
+    kept: list[_Plan] = []
+    refusals: list[Refusal] = []
+    for plan in plans:
+        if kept and plan.span.first <= kept[-1].span.last:
+            before = kept[-1].span
+            text = f"it overlaps entry {before.index}, {before.range.start_ref} to {before.range.end_ref}"
+            refusals.append(_refusal(plan.span, "overlap", f"{text}: a message can be named once"))
         else:
-            kept.append(span)
+            kept.append(plan)
     return kept, refusals
 
 
@@ -124,12 +133,21 @@ def _plan(board: Board, span: Span, upto: int, held: set[int]) -> _Plan | Refusa
             else:
                 partly.add(number)
     if not rows and not inner:
-        why = board.why_held(kept[0], upto) if kept else "its messages are folded in blocks that reach beyond it"
+        reach = min(partly, default=0)
+        why = (
+            board.why_held(kept[0], upto, inside) if kept else f"its messages are folded in b{reach}, which goes beyond"
+        )
         return _refusal(span, "held", f"nothing of it can be folded: {why}")
     return _Plan(span=span, rows=rows, inner=list(inner), kept=kept)
 
 
-def _sized(board: Board, plan: _Plan) -> Refusal | None:
+def _well_summed(board: Board, plans: Sequence[_Plan]) -> tuple[list[_Plan], list[Refusal]]:
+    """The ranges whose summaries can stand in their place, and the others."""
+    checked = [(plan, _summary_fault(board, plan)) for plan in plans]
+    return [plan for plan, fault in checked if fault is None], [fault for _, fault in checked if fault is not None]
+
+
+def _summary_fault(board: Board, plan: _Plan) -> Refusal | None:
     """What is wrong with the length of a range's summary; None: nothing."""
     config, asked = board.config, plan.span.range
     length, most = len(asked.summary), asked.summary_max_chars or config.max_summary
@@ -137,29 +155,31 @@ def _sized(board: Board, plan: _Plan) -> Refusal | None:
         text = f"its summary has {length:,} chars; at least {config.min_summary:,} are needed to replace messages"
         return _refusal(plan.span, "summary-too-short", text)
     if length > most:
-        return _refusal(
-            plan.span, "summary-too-long", f"its summary has {length:,} chars; at most {most:,} are allowed"
-        )
-    visible = _visible(board, plan)
-    if (full := len(block_text(_block(board, plan, 0)))) >= visible:
-        text = f"its summary would take {full:,} chars in the place of {visible:,}: nothing is gained"
-        return _refusal(plan.span, "no-gain", text)
-    return None
+        allowed = "its summaryMaxChars allows" if asked.summary_max_chars else "allowed are"
+        return _refusal(plan.span, "summary-too-long", f"its summary has {length:,} chars; {allowed} {most:,}")
+    visible = _visible(board, [plan])
+    if (full := len(block_text(_block(board, plan, 0)))) < visible:
+        return None
+    text = f"with its frame its summary would take {full:,} chars in the place of {visible:,}: nothing is gained"
+    if len(plan.inner) == 1 and not plan.rows:
+        text = f"all of it is folded in b{plan.inner[0]} already, in {visible:,} chars, and this would take {full:,}"
+    return _refusal(plan.span, "no-gain", text)
 
 
-def _visible(board: Board, plan: _Plan) -> int:
-    """Chars that a range takes as it is shown now."""
-    blocks = sum(len(block_text(board.blocks[number])) for number in plan.inner)
-    return blocks + sum(board.seen[at].chars for at in plan.rows)
+def _visible(board: Board, plans: Sequence[_Plan]) -> int:
+    """Chars that ranges take together as they are shown now."""
+    inner = {number for plan in plans for number in plan.inner}
+    rows = {at for plan in plans for at in plan.rows}
+    return sum(len(block_text(board.blocks[number])) for number in inner) + sum(board.seen[at].chars for at in rows)
 
 
-def _large_enough(board: Board, plans: list[_Plan]) -> tuple[list[_Plan], list[Refusal]]:
-    """The ranges, if a call's messages are enough together; those that begin or end with a block always are."""
+def _large_enough(board: Board, plans: list[_Plan], what: str) -> tuple[list[_Plan], list[Refusal]]:
+    """The ranges, if they are enough together; those that begin or end with a block always are."""
     plain = [plan for plan in plans if not plan.span.by_block]
-    chars = sum(_visible(board, plan) for plan in plain)
+    chars = _visible(board, plain)
     if chars >= board.config.min_chars:
         return plans, []
-    text = f"the messages named have {chars:,} chars; a call must name at least {board.config.min_chars:,}"
+    text = f"{what} names {chars:,} chars that can be folded; a call must name at least {board.config.min_chars:,}"
     return [plan for plan in plans if plan.span.by_block], [_refusal(plan.span, "too-small", text) for plan in plain]
 
 

@@ -30,7 +30,7 @@ class CompressConfig:
     Attributes:
         compress, decompress, search: the names of the three tools as the model sees them; "" for one that is not
             offered.
-        min_chars: a call must name at least so many chars of messages that are not folded yet. Ranges that begin or
+        min_chars: a call must name at least so many chars that can be folded, as they are shown. Ranges that begin or
             end with a block are exempt: they make blocks denser.
         min_summary, max_summary: chars of a summary; an entry's own `summary_max_chars` takes the place of the latter.
         keep_recent: so many of the newest messages are never folded.

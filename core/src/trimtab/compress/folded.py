@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from trimtab.compress.state import Block, Seen
 
-__all__ = ["block_text", "nudge_text", "tag"]
+__all__ = ["block_text", "nudge_text", "tag", "without_copies"]
 
-_TOPIC_CHARS = 120
+_TOPIC_CHARS: Final = 120
+_BLANKS: Final = re.compile("[ \t\r\n\v\f\x85\u2028\u2029]+")
+_TAG_END: Final = " tokens]"
+_COPY: Final = re.compile("(?:(?<![^\\r\\n])|[\\r\\n])[ \\t]*\\[m[0-9]{5,15}, [0-9]{1,15} tokens\\][ \\t\\r\\n]*\\Z")
+_EDGES: Final = " \t\r\n"
 
 
 def block_text(block: Block) -> str:
@@ -26,6 +33,13 @@ def tag(one: Seen) -> str:
     return f"[{one.ref}, {one.tokens} tokens]"
 
 
+def without_copies(text: str) -> str:
+    """A text of the model's without tags that it copied from what it reads, on lines of their own at the end."""
+    while text.rstrip(_EDGES).endswith(_TAG_END) and (found := _COPY.search(text)):
+        text = text[: found.start()]
+    return text
+
+
 def nudge_text(text: str) -> str:
     """A reminder as a message of its own, told from what the user says."""
     return f"<context-status>\n{text}\n</context-status>"
@@ -33,5 +47,5 @@ def nudge_text(text: str) -> str:
 
 def _one_line(text: str) -> str:
     """A topic on one line, cut to 120 chars."""
-    line = " ".join(text.replace("\n", " ").split(" ")).strip(" ")
+    line = " ".join(filter(None, _BLANKS.split(text)))
     return line if len(line) <= _TOPIC_CHARS else f"{line[: _TOPIC_CHARS - 1]}…"

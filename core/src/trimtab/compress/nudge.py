@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import Final
 
 from trimtab.compress.board import Board
-from trimtab.compress.listing import Listed, compressible, listed_text
+from trimtab.compress.listing import Listed, compressible, example_call, listed_text
 from trimtab.compress.state import Band, CompressState, Nudge
 
 __all__ = ["due"]
 
 _WINDOW_SHARE: Final = 4  # a window's growth gate is at most this part of it
 _GATES: Final[dict[Band, int]] = {"growth": 1, "pressure": 2, "emergency": 8}  # divides the growth gate
-_PATIENCE: Final = 2  # failures in a row after which nothing is urged
+_PATIENCE: Final = 2  # failures in a row after which the next reminder takes twice as long
 
 _WORDS: Final[dict[Band, str]] = {
-    "growth": "The conversation has grown. If parts of it are settled, compress them.",
-    "pressure": "The context is filling up. Compress what is settled before going on.",
-    "emergency": "The context is almost full. Compress now, or the next answers may be cut off.",
+    "growth": "If parts of it are settled, compress them.",
+    "pressure": "Compress what is settled before you go on.",
+    "emergency": "Compress what you can now: the next answers may be cut off.",
 }
 
 
@@ -33,11 +33,13 @@ def due(board: Board, state: CompressState, tokens: int) -> Nudge | None:
         tokens: that the next request will take, as the provider counted last or as estimated.
     """
     config = board.config
-    if not config.compress or config.window is None or not board.rows or state.failures > _PATIENCE:
+    if not config.compress or config.window is None or not board.rows:
         return None
     band = _band(tokens / config.window, config.pressure, config.emergency)
     gate = max(1, min(config.growth, config.window // _WINDOW_SHARE) // _GATES[band])
-    if _ignored(state):
+    if state.failures > _PATIENCE:
+        gate *= 2
+    elif _ignored(state):
         gate = max(1, gate // 2)
     if _growth(board, state) < gate:
         return None
@@ -67,11 +69,9 @@ def _growth(board: Board, state: CompressState) -> int:
 
 
 def _text(band: Band, tokens: int, window: int, listed: list[Listed]) -> str:
-    example = listed[0]
     return (
-        f"{_WORDS[band]} It takes about {tokens:,} of {window:,} tokens.\n"
+        f"The conversation takes about {tokens:,} of {window:,} tokens. {_WORDS[band]}\n"
         f"{listed_text(listed)}\n"
-        f'For example: {{"content": [{{"startId": "{example.start_ref}", "endId": "{example.end_ref}", '
-        '"summary": "..."}]}\n'
+        f"For example: {example_call(listed[0])}\n"
         "This is an automatic note, not from the user."
     )

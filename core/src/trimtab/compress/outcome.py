@@ -12,9 +12,9 @@ from trimtab._json import canonical, utf8
 from trimtab.compress.apply import Applied, Fold, fold_ranges
 from trimtab.compress.board import Board
 from trimtab.compress.parse import parse_compress_args
-from trimtab.compress.ranges import Refusal
-from trimtab.compress.receipts import FAILED, OPENED, feedback, receipt, refusal, unreadable
-from trimtab.compress.refs import parse_ref
+from trimtab.compress.ranges import Refusal, blocks_shown, why_not_shown
+from trimtab.compress.receipts import FAILED, Failure, entries_of, feedback, opened, receipt, refusal, unreadable
+from trimtab.compress.refs import Ref, parse_ref
 from trimtab.compress.results import Diagnostics, Parsed
 from trimtab.compress.state import Block, CompressState, Mark
 from trimtab.errors import CompressFailed, UnsupportedOutput
@@ -22,13 +22,26 @@ from trimtab.lenient import loads
 from trimtab.types import Json
 from trimtab.wire.arguments import INVALID, as_object
 
-__all__ = ["Asked", "How", "Outcome", "answer_compress", "answer_decompress", "should_stop"]
+__all__ = ["Asked", "How", "Outcome", "Past", "answer_compress", "answer_decompress", "should_stop"]
 
 How: TypeAlias = Literal["judge", "taken", "refused"]
 """Whether a call is judged, or is known from its answer to have been taken or refused."""
 
+
+@frozen(kw_only=True)
+class Past:
+    """What is known of a call from its answer. `left`: the entries of one that was taken which were not."""
+
+    how: How = "judge"
+    left: frozenset[int] = frozenset()
+
+
 _DIGITS: Final = 16
+_SOON: Final = 12  # messages: what is called again after more of them comes after other work
 _NAMES: Final = ("ref", "block", "blockId", "block_id", "id", "b")
+
+
+_NEW: Final = Past()
 
 
 @frozen(kw_only=True)
@@ -49,12 +62,13 @@ class Outcome:
 
     Attributes:
         ok: whether anything was changed.
-        text: for the model: a receipt, or what was wrong, the shorter the more failures there were in a row.
+        text: for the model: a receipt, or what was wrong: in full after the first two failures in a row, with an end
+            to it after the third, then short.
         mark: what the state keeps of it.
         folds, refusals: of a compress call, by range.
         opened: of a decompress call.
         parsed: how the arguments of a compress call were read.
-        failures: how many calls in a row have failed, this one included.
+        failures: how many times in a row calls have failed, this one included; those of one message count once.
         should_stop: whether the loop ought to end: the same failing call again, or too many failures.
     """
 
@@ -74,23 +88,34 @@ class Outcome:
         return None if self.ok else CompressFailed(self.text)
 
 
-def answer_compress(board: Board, marks: Sequence[Mark], asked: Asked, how: How = "judge") -> Outcome:
+def answer_compress(board: Board, marks: Sequence[Mark], asked: Asked, past: Past = _NEW) -> Outcome:
     """Fold what a compress call names. A call of which nothing can be taken leaves the board as it was."""
     parsed = _parsed(asked)
     upto = asked.row + 1
     applied = Applied()
-    if parsed.ranges and how != "refused":
-        trusted = how == "taken"
-        applied = fold_ranges(board, parsed.ranges, made_by=asked.message, upto=upto, trusted=trusted)
+    if parsed.ranges and past.how != "refused":
+        numbered = zip(entries_of(parsed), parsed.ranges, strict=True)
+        pairs = [(index, one) for index, one in numbered if index not in past.left]
+        applied = fold_ranges(
+            board,
+            [one for _, one in pairs],
+            made_by=asked.message,
+            upto=upto,
+            entries=[index for index, _ in pairs],
+            trusted=past.how == "taken",
+        )
     mark = _mark(
         asked, "compress", _digest(parsed, asked.raw_args), tuple([fold.block.number for fold in applied.folds])
     )
+    said: str | Failure
     if mark.ok:
-        text = receipt(board, applied, parsed.diagnostics)
+        said = receipt(board, applied, parsed)
+    elif parsed.ranges:
+        said = refusal(board, applied, parsed, upto)
     else:
-        text = refusal(board, applied, parsed, upto) if parsed.ranges else unreadable(parsed.diagnostics)
-    outcome = Outcome(ok=mark.ok, text=text, mark=mark, folds=applied.folds, refusals=applied.refusals, parsed=parsed)
-    return _counted(board, marks, outcome, board.config.compress)
+        said = unreadable(board, parsed.diagnostics, upto)
+    outcome = Outcome(ok=mark.ok, text="", mark=mark, folds=applied.folds, refusals=applied.refusals, parsed=parsed)
+    return _told(board, marks, outcome, said, board.config.compress)
 
 
 def _parsed(asked: Asked) -> Parsed:
@@ -100,43 +125,62 @@ def _parsed(asked: Asked) -> Parsed:
     return Parsed(ranges=(), diagnostics=Diagnostics(ok=False, kind="truncated"))
 
 
-def answer_decompress(board: Board, marks: Sequence[Mark], asked: Asked, how: How = "judge") -> Outcome:
+def answer_decompress(board: Board, marks: Sequence[Mark], asked: Asked, past: Past = _NEW) -> Outcome:
     """Open the block that a decompress call names: one tier, or down to the messages."""
     value, whole = _read_opening(asked.raw_args)
     ref = parse_ref(value) if isinstance(value, str) else None
     block = board.blocks.get(ref.number) if ref is not None and ref.kind == "b" else None
-    digest = _sha(f"{value!r}\0{whole}")
-    if block is None or how == "refused" or block.number not in board.shown or not board.places_of(block):
-        shown = ", ".join(f"b{number}" for number in sorted(board.shown)) or "none"
-        text = f'{FAILED} Name a block that is shown, as in {{"ref": "b1"}}. Blocks that are shown: {shown}.'
-        outcome = Outcome(ok=False, text=text, mark=_mark(asked, "decompress", digest, ()))
-        return _counted(board, marks, outcome, board.config.decompress)
-    board.open(block, () if whole else block.blocks)
-    left = "" if whole or not block.blocks else f" Folded in it still: {', '.join(f'b{one}' for one in block.blocks)}."
-    text = f"{OPENED} the messages of {block.ref} are in the conversation again.{left}"
-    mark = evolve(_mark(asked, "decompress", digest, (block.number,)), whole=whole)
-    return _counted(board, marks, Outcome(ok=True, text=text, mark=mark, opened=block), board.config.decompress)
+    mark = _mark(asked, "decompress", _sha(f"{value!r}\0{whole}"), ())
+    tool = board.config.decompress
+    if block is None or past.how == "refused" or block.number not in board.shown or not board.places_of(block):
+        return _told(board, marks, Outcome(ok=False, text="", mark=mark), _unopened(board, value, ref), tool)
+    inner = () if whole else block.blocks
+    board.open(block, inner)
+    mark = evolve(mark, ok=True, blocks=(block.number,), whole=whole)
+    return _told(board, marks, Outcome(ok=True, text="", mark=mark, opened=block), opened(board, block, inner), tool)
+
+
+def _unopened(board: Board, value: Json, ref: Ref | None) -> Failure:
+    """Why there is nothing to open."""
+    if ref is None:
+        said = "no ref was given" if value is None else f"{value!r:.40} is no ref"
+        why = f"{said}: {blocks_shown(board)}"
+    elif ref.kind == "b":
+        why = why_not_shown(board, ref.number)[1]
+    else:
+        number = board.block_at[board.place[ref.number]] if ref.number in board.place else 0
+        name = f"m{ref.number:05}"
+        why = f"{name} is folded in b{number}: open that" if number else f"{name} is not folded: {blocks_shown(board)}"
+    shown = [number for number in sorted(board.shown) if board.places_of(board.blocks[number])]
+    advice = f'A block is opened with its ref, as in {{"ref": "b{shown[0]}"}}.' if shown else "Go on with the task."
+    return Failure(cause=f"{FAILED}\n- {why}", advice=advice)
 
 
 def should_stop(state: CompressState, stop_after: int) -> bool:
-    """Whether the loop ought to end: the newest failing call is the one before once more, or there are too many."""
-    return _stops(state.marks, state.failures, stop_after)
+    """Whether the loop ought to end: the newest failing call was made before in vain, or there are too many."""
+    return state.failures > 0 and _stops(state.marks, state.failures, stop_after)
 
 
 def _stops(marks: Sequence[Mark], failures: int, stop_after: int) -> bool:
-    if failures < 2:
-        return failures >= stop_after
-    newest, before = marks[-1], marks[-2]
-    return failures >= stop_after or (newest.tool, newest.digest) == (before.tool, before.digest)
+    if failures >= stop_after:
+        return True
+    newest = marks[-1]
+    for mark in reversed(marks[:-1]):
+        if mark.ok or newest.message - mark.message > _SOON:
+            return False
+        if mark.message != newest.message and (mark.tool, mark.digest) == (newest.tool, newest.digest):
+            return True
+    return False
 
 
-def _counted(board: Board, marks: Sequence[Mark], outcome: Outcome, tool: str) -> Outcome:
-    """With its place in the row of failures."""
-    if outcome.ok:
-        return outcome
-    failures = 1 + CompressState(marks=tuple(marks)).failures
-    stop = _stops([*marks[-1:], outcome.mark], failures, board.config.stop_after)
-    return evolve(outcome, failures=failures, should_stop=stop, text=feedback(outcome.text, failures, tool))
+def _told(board: Board, marks: Sequence[Mark], outcome: Outcome, said: str | Failure, tool: str) -> Outcome:
+    """With its text; a failure's by its place in the row of failures."""
+    if isinstance(said, str):
+        return evolve(outcome, text=said)
+    marks = (*marks, outcome.mark)
+    failures = CompressState(marks=marks).failures
+    stop = _stops(marks, failures, board.config.stop_after)
+    return evolve(outcome, failures=failures, should_stop=stop, text=feedback(said, failures, tool))
 
 
 def _mark(asked: Asked, tool: str, digest: str, blocks: tuple[int, ...]) -> Mark:

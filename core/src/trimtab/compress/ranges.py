@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
@@ -10,7 +10,9 @@ from trimtab.compress.board import Board
 from trimtab.compress.refs import parse_ref
 from trimtab.compress.results import CompressRange
 
-__all__ = ["Reason", "Refusal", "Span", "resolve"]
+__all__ = ["Reason", "Refusal", "Span", "blocks_shown", "resolve", "why_not_shown"]
+
+_BLOCKS: Final = 8  # named where a block is asked for that is not there
 
 Reason: TypeAlias = Literal[
     "not-a-ref",
@@ -29,7 +31,10 @@ Reason: TypeAlias = Literal[
 
 @frozen(kw_only=True)
 class Refusal:
-    """A range that was not applied: which of the call's (from 0), its refs as written, why, and the same in words."""
+    """A range that was not applied: its refs as written, why, and the same in words.
+
+    `index`: which of the call's entries it is, from 0; entries that could not be read are counted, too.
+    """
 
     index: int
     start_ref: str
@@ -72,10 +77,11 @@ def resolve(board: Board, index: int, asked: CompressRange, upto: int) -> Span |
         ends.append(found)
     start, end = ends
     if start.first > end.last:
-        return refused("reversed", f"{asked.start_ref} comes after {asked.end_ref}: name the earlier one first")
-    for ref, there, edge in ((asked.start_ref, start, 0), (asked.end_ref, end, -1)):
+        return refused("reversed", "the first comes after the second in the conversation: name the earlier one first")
+    for there, edge in ((start, 0), (end, -1)):
         block = None if there.is_block else board.blocks.get(board.block_at[there.first])
         if block is not None and board.places_of(block)[edge] != there.first:
+            ref = board.seen[there.first].ref
             text = f"{ref} is folded in {block.ref} already: name {block.ref}, or a message outside of it"
             return refused("folded-ref", text)
     by_block = any(one.is_block or board.block_at[one.first] for one in ends)
@@ -85,7 +91,7 @@ def resolve(board: Board, index: int, asked: CompressRange, upto: int) -> Span |
 def _end(board: Board, text: str, upto: int) -> _End | tuple[Reason, str]:
     ref = parse_ref(text)
     if ref is None:
-        return "not-a-ref", f"{text!r:.40} is no ref: write refs as they are shown, such as m00001 or b1"
+        return "not-a-ref", f"{text!r:.40} is no ref: write refs as they are shown, such as {board.seen[upto - 1].ref}"
     if ref.kind == "b":
         return _end_of_block(board, ref.number)
     at = board.place.get(ref.number)
@@ -93,20 +99,37 @@ def _end(board: Board, text: str, upto: int) -> _End | tuple[Reason, str]:
         return _End(at, at, False)
     shown = f"m{ref.number:05}"
     if at is None and 0 < ref.number <= board.issued:
-        return "gone-ref", f"{shown} was a message earlier and is not in the conversation any more"
-    return "unknown-ref", f"there is no {shown} and never was"
+        text = f"{shown} was a message earlier, but it is gone: the conversation now begins with {board.seen[0].ref}"
+        return "gone-ref", text
+    return "unknown-ref", f"there is no {shown} and never was: the newest message is {board.seen[upto - 1].ref}"
 
 
 def _end_of_block(board: Board, number: int) -> _End | tuple[Reason, str]:
     block = board.blocks.get(number)
+    if block is not None and number in board.shown and (rows := board.places_of(block)):
+        return _End(rows[0], rows[-1], True)
+    return why_not_shown(board, number)
+
+
+def why_not_shown(board: Board, number: int) -> tuple[Reason, str]:
+    """Why a block's number leads to no block that is shown, and what does."""
+    block = board.blocks.get(number)
     if block is None:
-        return "unknown-ref", f"there is no b{number} and never was"
+        return "unknown-ref", f"there is no b{number} and never was: {blocks_shown(board)}"
     rows = board.places_of(block)
     if not rows:
-        return "gone-ref", f"the messages of b{number} are not in the conversation any more"
-    if number in board.shown:
-        return _End(rows[0], rows[-1], True)
+        return "gone-ref", f"the messages of b{number} are not in the conversation any more: {blocks_shown(board)}"
     outer = board.blocks.get(board.block_at[rows[0]])
     if outer is not None:
         return "folded-ref", f"b{number} is folded into {outer.ref}: name {outer.ref}"
-    return "gone-ref", f"b{number} was opened again: name its messages"
+    first, last = board.seen[rows[0]].ref, board.seen[rows[-1]].ref
+    return "gone-ref", f"b{number} was opened again, and its messages {first} to {last} are shown"
+
+
+def blocks_shown(board: Board) -> str:
+    """Which blocks are shown, as the end of a sentence."""
+    refs = [f"b{number}" for number in sorted(board.shown) if board.places_of(board.blocks[number])]
+    if not refs:
+        return "nothing is folded now"
+    more = f" and {len(refs) - _BLOCKS} more" if len(refs) > _BLOCKS else ""
+    return f"what is folded is {', '.join(refs[:_BLOCKS])}{more}"

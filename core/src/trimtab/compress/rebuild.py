@@ -7,14 +7,15 @@ are now, one that was refused is refused. Only a call without an answer of ours 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from typing import Final
 
 from attrs import evolve, field, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.outcome import Asked, How, answer_compress, answer_decompress
-from trimtab.compress.receipts import DONE, FAILED, OPENED
+from trimtab.compress.outcome import Asked, Past, answer_compress, answer_decompress
+from trimtab.compress.receipts import DONE, FAILED, OPENED, refused_in
 from trimtab.compress.refs import observe
 from trimtab.compress.state import CompressState, Mark
 from trimtab.errors import CallerError
@@ -25,6 +26,8 @@ from trimtab.wire.histories import Message, Shape
 from trimtab.wire.triggers import spoken
 
 __all__ = ["Own", "Waiting", "own_calls", "rebuild_state", "replay", "shape_of", "waiting_calls"]
+
+_HEAD: Final = 200  # chars in which an answer shows that it is ours
 
 
 def rebuild_state(
@@ -171,21 +174,24 @@ def replay(
     answers = _answers(board)
     marks: list[Mark] = list(state.marks)
     for own in todo:
-        how = "judge" if own.spoken else answers.get((own.asked.row, own.at), "judge")
+        past = Past() if own.spoken else answers.get((own.asked.row, own.at), Past())
         answer = answer_compress if own.tool == config.compress else answer_decompress
-        marks.append(answer(board, marks, own.asked, how).mark)
+        marks.append(answer(board, marks, own.asked, past).mark)
     return evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
 
 
-def _answers(board: Board) -> dict[tuple[int, Path], How]:
-    """What the answers in the history say of their calls, as far as they are ours."""
-    found: dict[tuple[int, Path], How] = {}
+def _answers(board: Board) -> dict[tuple[int, Path], Past]:
+    """What the answers in the history say of their calls, as far as they are ours.
+
+    A host may put words of its own before what a failed call was told.
+    """
+    found: dict[tuple[int, Path], Past] = {}
     for tie in board.ties:
         text = _first_text(tie.value)
         if text.startswith((DONE, OPENED)):
-            found[tie.call_row, tie.call_at] = "taken"
-        elif text.startswith(FAILED) or tie.is_error:
-            found[tie.call_row, tie.call_at] = "refused"
+            found[tie.call_row, tie.call_at] = Past(how="taken", left=refused_in(text))
+        elif FAILED in text[:_HEAD] or tie.is_error:
+            found[tie.call_row, tie.call_at] = Past(how="refused")
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import count, islice
 from typing import Final
 
 from attrs import frozen
@@ -122,16 +123,15 @@ def feedback(failure: Failure, failures: int, tool: str) -> str:
     """A failure's text by how many there were in a row: in full at first, then with an end to it, then short."""
     if failures <= _FULL:
         return f"{failure.cause}\n{failure.advice}"
-    if failures == _FULL + 1:
-        return f"{failure.cause}\nSTOP: {failures} calls in a row have failed. Do not call {tool} now: go on with the task."
-    return f"{FAILED} {failures} calls in a row have failed. Go on with the task without {tool}."
+    again = f"failed {failures} times in a row. Go on with the task without {tool}."
+    return f"{failure.cause}\nSTOP: calls have {again}" if failures == _FULL + 1 else f"{FAILED} Calls have {again}"
 
 
 def entries_of(parsed: Parsed) -> list[int]:
     """Which of a call's entries each range is, from 0: those that could not be used are counted, too."""
     unusable = {int(found[1]) for reason in parsed.diagnostics.invalid_reasons if (found := _NUMBER.match(reason))}
-    total = len(parsed.ranges) + len(unusable)
-    return [index for index in range(total) if index not in unusable]
+    usable = (index for index in count() if index not in unusable)
+    return list(islice(usable, len(parsed.ranges)))
 
 
 def _reasons(refusals: Sequence[Refusal]) -> list[str]:

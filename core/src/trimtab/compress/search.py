@@ -17,6 +17,7 @@ __all__ = ["Hit", "answer_search", "search"]
 
 _LIMIT = 8
 _MOST = 50
+_LIMIT_DIGITS = 9
 
 
 @frozen(kw_only=True)
@@ -57,19 +58,27 @@ def answer_search(board: Board, raw: Json) -> str:
         raw = bytes(raw).decode("utf-8", "replace")
     arguments = loads(raw)[0] if isinstance(raw, str) else raw
     query = arguments if isinstance(arguments, str) else query_of(arguments)
-    limit = arguments.get("limit") if isinstance(arguments, dict) else None
+    limit = _limit(arguments.get("limit")) if isinstance(arguments, dict) else _LIMIT
     if not query or not query.strip(" \t\r\n"):
         return 'Say what to look for, as in {"query": "lock file"}.'
     if not board.shown:
         return "Nothing is folded: all there is can be seen in the conversation."
-    hits = search(
-        board, query, limit if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0 else _LIMIT
-    )
+    hits = search(board, query, limit)
     if not hits:
         return "Nothing in the folded messages has one of these words."
-    return _listed(hits)
+    return _listed(hits, board.config.decompress)
 
 
-def _listed(hits: Sequence[Hit]) -> str:
+def _limit(value: Json) -> int:
+    """How many hits are asked for, however the number is written; whatever is none counts for nothing."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _LIMIT_DIGITS:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else _LIMIT
+
+
+def _listed(hits: Sequence[Hit], opens: str) -> str:
+    """The hits, and with what a block is opened, if with anything."""
     lines = [f"{hit.ref} in {hit.block}: {hit.text}" for hit in hits]
-    return "\n".join([*lines, "To see a whole block again, open it with its ref."])
+    return "\n".join([*lines, f"{opens} shows the messages of a block again."] if opens else lines)

@@ -15,16 +15,18 @@ from attrs import evolve
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.folded import block_text, nudge_text, tag
+from trimtab.compress.folded import block_text, nudge_text, tag, without_copies
 from trimtab.compress.state import CompressState, Mark
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import Message
+from trimtab.wire.nodes import changed
 
 __all__ = ["shown", "shown_tokens"]
 
 # Of failed calls the newest two stay in sight: a model that does not see them fails in the same way again.
 _FAILURES_SHOWN: Final = 2
+_BLANK: Final = " \t\r\n"
 
 
 def shown(state: CompressState, now: Conversation, config: CompressConfig, board: Board | None = None) -> list[Json]:
@@ -65,8 +67,32 @@ def _native(board: Board, now: Conversation, row: int, message: Message, gone: S
     """A visible message with its ref, without its hidden parts; None where nothing is left."""
     native = message.native
     if board.config.tags != "none":
-        native = now.shape.with_line(message, native, tag(board.seen[row]), results=board.config.tags == "all")
+        native, copies = _tagged(board, now, row, message)
+        gone = [*gone, *copies]
     return now.shape.without(evolve(message, native=native), gone) if gone else native
+
+
+def _tagged(board: Board, now: Conversation, row: int, message: Message) -> tuple[Json, list[Path]]:
+    """A message with its ref, and texts of it to leave out.
+
+    Models copy the tags that they read. A copy below a text of theirs is not shown, since its numbers are wrong.
+    """
+    line, results = tag(board.seen[row]), board.config.tags == "all"
+    texts = [part for part in message.of("text") if part.text] if message.role == "assistant" else []
+    changes: dict[Path, Json] = {}
+    copies: list[Path] = []
+    for part in texts:
+        text = without_copies(part.text)
+        if len(text) == len(part.text):
+            continue
+        if text.strip(_BLANK):
+            changes[part.at] = text
+        elif part is texts[-1]:
+            return changed(message.native, {**changes, part.at: line}), copies
+        else:
+            copies.append(part.path)
+    native = changed(message.native, changes) if changes else message.native
+    return now.shape.with_line(message, native, line, results=results), copies
 
 
 def shown_tokens(board: Board) -> int:

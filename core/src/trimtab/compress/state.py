@@ -144,12 +144,16 @@ class CompressState:
 
     @property
     def failures(self) -> int:
-        """How many calls in a row have failed until now."""
-        count = 0
+        """How many times in a row calls have failed until now.
+
+        Those of one message count once: the model had not seen an answer between them.
+        """
+        count, last = 0, 0
         for mark in reversed(self.marks):
             if mark.ok:
                 break
-            count += 1
+            count += mark.message != last
+            last = mark.message
         return count
 
 
