@@ -215,7 +215,6 @@ _GEMINI: Final[Mapping[str, str]] = {
     "required": "texts",
 }
 _GEMINI_SAYS: Final = frozenset(["default", "description", "example", "format", "propertyOrdering", "title"])
-_GEMINI_NAMES: Final = frozenset([*_GEMINI, *_GEMINI_SAYS])
 
 
 def _camel(name: str) -> str:
@@ -298,8 +297,8 @@ def _null_as_nullable(node: dict[str, Json]) -> dict[str, Json]:
     return node
 
 
-def _from_openapi(node: Json) -> dict[str, Json]:
-    """The same in JSON Schema. Refuses what `Schema` has no field for."""
+def _from_openapi(node: Json, free: bool = False) -> dict[str, Json]:
+    """The same in JSON Schema. Refuses what `Schema` has no field for, unless `free`: below `additionalProperties`."""
     made: dict[str, Json] = {}
     fields = {_camel(key): value for key, value in _object(node).items() if value is not None}
     nullable, kind = fields.pop("nullable", False), fields.pop("type", None)
@@ -308,23 +307,25 @@ def _from_openapi(node: Json) -> dict[str, Json]:
         if made["type"] not in _TYPES:
             raise CallerError("it has a type that Gemini does not know")
     for name, value in fields.items():
-        if name not in _GEMINI_NAMES:
-            raise CallerError(f"it has {name:.40}, which Gemini does not know")
         if name in _GEMINI:
-            made[name] = _field(_GEMINI[name], value)
+            made[name] = _field(_GEMINI[name], value, free or name == "additionalProperties")
+        elif free:
+            made[name] = value
+        elif name not in _GEMINI_SAYS:
+            raise CallerError(f"it has {name:.40}, which Gemini does not know")
     return {"anyOf": [made, {"type": "null"}]} if nullable else made
 
 
-def _field(what: str, value: Json) -> Json:
+def _field(what: str, value: Json, free: bool) -> Json:
     """What stands in a field, made what it must be."""
     if what == "schema":
-        return _from_openapi(value)
+        return _from_openapi(value, free)
     if what == "schemas":
-        return [_from_openapi(one) for one in _list(value)]
+        return [_from_openapi(one, free) for one in _list(value)]
     if what == "map":
-        return _each(_from_openapi, value)
+        return _each(lambda one: _from_openapi(one, free), value)
     if what == "any":
-        return _from_openapi(value) if isinstance(value, dict) else value
+        return _from_openapi(value, free) if isinstance(value, dict) else value
     if what == "count" and isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value[:20])  # a 64-bit number is a text in Google's JSON
     fits = {
@@ -333,6 +334,6 @@ def _field(what: str, value: Json) -> Json:
         "count": isinstance(value, int | float) and value == int(value),
         "number": isinstance(value, int | float),
     }
-    if not fits[what]:
+    if not fits[what] and not free:
         raise CallerError(f"it has something else than {what} where Gemini wants that")
     return value

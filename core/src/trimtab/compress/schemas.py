@@ -7,6 +7,7 @@ Python code); and what would take long (references that double at every step) is
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NoReturn, TypeAlias
 from urllib.parse import unquote
@@ -100,7 +101,7 @@ def compiler() -> Callable[[Json], Validator]:
         size_of(schema)
         if not isinstance(schema, dict):
             raise CallerError("it is not an object")
-        _work(schema, 1)
+        _ends(schema)
         try:
             made = jsonschema_rs.validator_for(
                 schema, validate_formats=False, retriever=_nothing, pattern_options=patterns
@@ -142,47 +143,63 @@ def _refusal(error: Any) -> str:
     return f"`{keywords[-1] if keywords else 'false'}` refuses what stands at {place or 'the top'}"[:300]
 
 
+def _ends(root: dict[str, Json]) -> None:
+    """Checks that trying a schema ends.
+
+    Raises:
+        CallerError: it refers to something other than a place in itself, or to itself without going deeper into the
+            value. (JSON Schema leaves open what that means; validators accept, refuse or never end.)
+    """
+    same_value: dict[int, list[int]] = {}
+    stack: list[Json] = [root]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict) or id(node) in same_value:
+            continue
+        if node is not root and (isinstance(node.get("$id"), str) or isinstance(node.get("id"), str)):
+            raise CallerError("it holds another schema with an id of its own, which is not followed")
+        targets = list(_targets(node, root))
+        inner = [(keyword, one) for keyword, _, one in children(node) if keyword not in _STORED]
+        stack += [*targets, *(one for _, one in inner)]
+        same_value[id(node)] = [id(one) for one in (*targets, *(one for key, one in inner if key not in _BELOW))]
+    try:
+        graphlib.TopologicalSorter(same_value).prepare()
+    except graphlib.CycleError:
+        raise CallerError("it refers to itself in a circle that has no end") from None
+
+
 def _work(schema: dict[str, Json], depth: int) -> int:
     """How many schemas may be tried on any one value of an instance nested so deep, at most.
 
     Validators follow references each time they meet them, so 40 definitions that each refer twice to the next are 2^40
-    steps. Counted with a memory it is as many steps as there are schemas.
+    steps. Counted with a memory it is as many steps as there are schemas. The schema is one that `_ends`.
 
     Raises:
-        CallerError: it refers to something other than a place in itself, or counting takes too long already.
+        CallerError: counting takes too long already.
     """
     known: dict[tuple[int, int], int] = {}
-    open_now: set[tuple[int, int]] = set()
 
     def count(node: Json, left: int, nested: int) -> int:
         if not isinstance(node, dict) or left < 0:
             return 0
         key = (id(node), left)
-        if key in known:
-            return known[key]
-        if key in open_now:
-            return 0  # a circle that goes on with the same value: validators stop there
-        if len(known) > _MOST_VISITS or nested > 2 * _DEEPEST:
-            raise CallerError("its references lead too far to be checked")
-        if node is not schema and (isinstance(node.get("$id"), str) or isinstance(node.get("id"), str)):
-            raise CallerError("it holds another schema with an id of its own, which is not followed")
-        open_now.add(key)
-        total = 1 + sum(
-            count(inner, left - (keyword in _BELOW), nested + 1)
-            for keyword, _, inner in children(node)
-            if keyword not in _STORED
-        )
-        for target in _targets(node, schema):
-            total += count(target, left, nested + 1)
-        open_now.discard(key)
-        known[key] = min(total, _MOST_WORK + 1)
+        if key not in known:
+            if len(known) > _MOST_VISITS or nested > 2 * _DEEPEST:
+                raise CallerError("its references lead too far to be checked")
+            total = 1 + sum(
+                count(inner, left - (keyword in _BELOW), nested + 1)
+                for keyword, _, inner in children(node)
+                if keyword not in _STORED
+            )
+            total += sum(count(target, left, nested + 1) for target in _targets(node, schema))
+            known[key] = min(total, _MOST_WORK + 1)
         return known[key]
 
     return count(schema, depth, 0)
 
 
 def _targets(node: Mapping[str, Json], root: Json) -> Iterator[Json]:
-    """What the references of a schema lead to.
+    """What the references of a schema lead to, where it is used.
 
     Raises:
         CallerError: not a place in the same schema.
