@@ -25,18 +25,22 @@ def joined(
     if not roles:
         return list(natives)
     runs: list[list[Json]] = []
+    before: Role | None = None
     for native in natives:
-        last = runs[-1][-1] if runs else None
-        if runs and role(native) in roles and role(last) == role(native) and _spelt(last) == _spelt(native):
+        now = role(native)
+        if now == before and now in roles and _fits(runs[-1][-1], native, name):
             runs[-1].append(native)
         else:
             runs.append([native])
+        before = now
     return [run[0] if len(run) == 1 else _one(run, name, user_text) for run in runs]
 
 
-def _spelt(native: Json) -> str:
-    """The role as it is written: Gemini's older `function` is a user's, but takes only results."""
-    return text(native, "role") or "user"
+def _fits(one: Json, other: Json, name: str) -> bool:
+    """Whether both have something to put together, and one spelling: Gemini's older `function` has only results."""
+    if not all(isinstance(both, str) or isinstance(member(both, name), str | list | tuple) for both in (one, other)):
+        return False
+    return (text(one, "role") or "user") == (text(other, "role") or "user")
 
 
 def _one(run: Sequence[Json], name: str, user_text: Callable[[str], Json]) -> Json:

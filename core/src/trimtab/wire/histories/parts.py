@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories.types import Part
-from trimtab.wire.nodes import blocks, has, items, member, text
+from trimtab.wire.nodes import has, items, member, text
 from trimtab.wire.sites import CallSite, Site
 
 __all__ = ["CACHE_POINT", "parts_of"]
@@ -33,7 +33,7 @@ def parts_of(native: Json, sites: Iterable[Site]) -> tuple[Part, ...]:
     taken = {part.path for part in found}
     if () in taken:
         return tuple(found)
-    rest = [part for part in _rest(native) if part.path not in taken]
+    rest = list(_rest(native, taken))
     if not found:
         return tuple(rest or [_block(native, ())])
     return tuple(sorted([*rest, *found], key=_order)) if rest else tuple(found)
@@ -72,21 +72,23 @@ def _block_of(at: Path, *, whole: int) -> Path:
     return () if len(at) <= whole else at[:1]
 
 
-def _rest(native: Json) -> Iterator[Part]:
-    """Thinking, texts and other blocks of a message."""
-    for name in _BESIDE:
-        value = member(native, name)
-        if value and isinstance(value, str | list | tuple):
-            yield Part(kind="thinking", path=(name,), at=(name,), value=value)
-    listed = items(member(native, "parts"))
-    for name in _CONTENT:
-        content = member(native, name)
-        if isinstance(content, str):
-            if not listed:  # else it says the same once more, as in older UI messages
-                yield Part(kind="text", path=(name,), at=(name,), text=content)
-            continue
-        for place, block in blocks(native, name):
-            yield _block(block, (name, place))
+def _rest(native: Json, taken: Container[Path]) -> Iterator[Part]:
+    """Thinking, texts and other blocks of a message; not those at the paths that are taken."""
+    if not isinstance(native, dict) or not native.keys().isdisjoint(_BESIDE):
+        for name in _BESIDE:
+            value = member(native, name)
+            if value and isinstance(value, str | list | tuple):
+                yield Part(kind="thinking", path=(name,), at=(name,), value=value)
+    listed = member(native, "parts")
+    content = member(native, "content")
+    if isinstance(content, str) and not items(listed):  # else it says the same once more, as in older UI messages
+        yield Part(kind="text", path=("content",), at=("content",), text=content)
+    if isinstance(listed, str):
+        yield Part(kind="text", path=("parts",), at=("parts",), text=listed)
+    for name, found in (("content", content), ("parts", listed)):
+        for place, block in enumerate(items(found)):
+            if (name, place) not in taken:
+                yield _block(block, (name, place))
 
 
 def _block(block: Json, path: Path) -> Part:
@@ -96,6 +98,9 @@ def _block(block: Json, path: Path) -> Part:
     kind = text(block, "type", "part_kind")
     if kind in _THINKING or member(block, "thought") is True or has(block, "reasoningContent"):
         return Part(kind="thinking", path=path, value=block)
+    said = member(block, "text")
+    if isinstance(said, str):
+        return Part(kind="text", path=path, at=(*path, "text"), text=said)
     if kind in _ASIDES or has(block, CACHE_POINT):
         return Part(kind="aside", path=path, value=block)
     where = _text_of(block, kind)
@@ -108,9 +113,7 @@ def _block(block: Json, path: Path) -> Part:
 
 
 def _text_of(block: Json, kind: str) -> Path:
-    """Where a block has its text; (): it has none, or not in one place."""
-    if isinstance(member(block, "text"), str):
-        return ("text",)
+    """Where a block has its text that is not called so; (): it has none, or not in one place."""
     if kind == "refusal" and isinstance(member(block, "refusal"), str):
         return ("refusal",)
     if kind in _SAID_AS_CONTENT and isinstance(member(block, "content"), str):

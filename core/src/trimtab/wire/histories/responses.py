@@ -93,5 +93,5 @@ def settle(natives: Sequence[Json]) -> list[Json]:
     for native in reversed(natives):
         if follows or not _is_reasoning(native):
             found.append(native)
-            follows = not _is_reasoning(native) and role(native) == "assistant"
+            follows = role(native) == "assistant"
     return found[::-1]
