@@ -121,7 +121,7 @@ def _hidden(board: Board, marks: Sequence[Mark]) -> dict[int, list[Path]]:
     for row, places in wanted.items():
         calls = board.rows[row].of("call")
         answers = [ties.get((row, call.at)) for call in calls]
-        if len(places) != len(calls) or any(answer is None for answer in answers):
+        if places != set(range(len(calls))) or any(answer is None for answer in answers):
             continue
         for call, answer in zip(calls, answers, strict=True):
             hidden[row].append(call.path)
