@@ -20,7 +20,10 @@ Tags: TypeAlias = Literal["all", "text", "none"]
 def _names(names: Iterable[str]) -> frozenset[str]:
     if isinstance(names, str):
         raise CallerError(f"protected_tools are several names, not one text {names!r:.80}")
-    return frozenset(names)
+    found = frozenset(names)
+    if not all(isinstance(name, str) for name in found):
+        raise CallerError("protected_tools are names of tools, all of them texts")
+    return found
 
 
 @frozen(kw_only=True)
@@ -72,13 +75,16 @@ class CompressConfig:
             raise CallerError(f"tags must be 'all', 'text' or 'none', not {self.tags!r:.80}")
         shares = (self.pressure, self.emergency)
         if (
-            not all(isinstance(one, int | float) and math.isfinite(one) for one in shares)
+            not all(isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in shares)
             or not 0 < shares[0] <= shares[1]
         ):
             raise CallerError(
                 f"pressure and emergency are shares of the window, 0 < pressure <= emergency, not {shares}"
             )
-        offered = [name for name in (self.compress, self.decompress, self.search) if name]
+        names = (self.compress, self.decompress, self.search)
+        if not all(isinstance(name, str) for name in names):
+            raise CallerError("compress, decompress and search are names of tools; one that is not offered is ''")
+        offered = [name for name in names if name]
         if len(set(offered)) < len(offered):
             raise CallerError(f"the tools need different names, not {', '.join(offered)}")
 
