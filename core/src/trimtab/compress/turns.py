@@ -46,8 +46,11 @@ class Turn:
 
     @property
     def should_stop(self) -> bool:
-        """Whether one of the outcomes says so."""
-        return any(one.should_stop for one in self.outcomes)
+        """Whether one of the outcomes says so, with no success after it."""
+        for one in reversed(self.outcomes):
+            if one.ok or one.should_stop:
+                return one.should_stop
+        return False
 
 
 class OpenTurn:
