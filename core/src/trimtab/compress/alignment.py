@@ -1,4 +1,8 @@
-"""Which message of a history is which of those known: by key in order, and between these by place."""
+"""Which message of a history is which of those known: by key in order, and between these by place.
+
+A message that has changed a little stays the same one where its place says so. Behind the last one that is known for
+sure that is only the place right behind it: there a conversation goes on differently more often than it was edited.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,14 @@ __all__ = ["align"]
 # A message in the same place is the same one if its size has changed by at most so many chars, or this share.
 _DRIFT: Final = 16
 _DRIFT_SHARE: Final = 20
+# Messages of fewer chars are equal by chance ("go on"), if what stood before and behind them is gone.
+_TELLING: Final = 200
 
 
 def align(known: Sequence[Seen], now: Conversation) -> list[int | None]:
     """For each row the index of the known message that it is, ascending; None: it is new.
 
-    Time is linear but for one sort of the keys that both have once.
+    Time is linear but for the search for a chain among the keys that both have once.
     """
     found: list[int | None] = [None] * len(now.keys)
     begin = 0
@@ -39,6 +45,7 @@ def align(known: Sequence[Seen], now: Conversation) -> list[int | None]:
         if at_row < len(found) - ends:
             found[at_row] = at_known
         last_known, last_row = at_known + 1, at_row + 1
+    _drop_chance(known, found)
     return found
 
 
@@ -82,9 +89,28 @@ def _between(
     while first < last and begin < end and _alike(known[first], now, begin):
         found[begin] = first
         first, begin = first + 1, begin + 1
+    if end == len(found):  # what stands last is no place to count from
+        return
     while first < last and begin < end and _alike(known[last - 1], now, end - 1):
         last, end = last - 1, end - 1
         found[end] = last
+
+
+def _drop_chance(known: Sequence[Seen], found: list[int | None]) -> None:
+    """Takes back short runs at the end of what was found, where what was before and what came after are both gone."""
+    row = len(found) - 1
+    while row >= 0:
+        place = found[row]
+        if place is None:
+            row -= 1
+            continue
+        begin, chars = row, known[place].chars
+        while begin and found[begin - 1] == (place := place - 1) >= 0:
+            begin, chars = begin - 1, chars + known[place].chars
+        if found[row] == len(known) - 1 or found[begin] == begin == 0 or chars >= _TELLING:
+            return
+        found[begin : row + 1] = [None] * (row + 1 - begin)
+        row = begin - 1
 
 
 def _alike(one: Seen, now: Conversation, at: int) -> bool:

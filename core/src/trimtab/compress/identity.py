@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Final
 
@@ -11,13 +12,17 @@ from trimtab.types import Json
 from trimtab.wire.arguments import as_object
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import text
+from trimtab.wire.triggers import spoken
 
 __all__ = ["chars_of", "form_of", "key_of", "texts_of"]
 
 _DIGITS: Final = 16
+_FORM_DIGITS: Final = 8
 _EDGES: Final = " \t\r\n"
 # Fields that come and go between one sending and the next.
 _FLEETING: Final = frozenset(["cache_control", "cachePoint", "cache_point", "id", "status", "index"])
+# Clients that read and write arguments have another spelling for whole numbers.
+_WHOLE: Final = re.compile("(?<=[0-9])\\.0(?=[],}])")
 
 
 def key_of(message: Message, by_id: bool = False) -> str:
@@ -33,8 +38,18 @@ def key_of(message: Message, by_id: bool = False) -> str:
 
 
 def form_of(message: Message) -> str:
-    """The role's first letter, then how many calls and results there are: what an edit of the text leaves alike."""
-    return f"{message.role[0]}{len(message.of('call'))}.{len(message.of('result'))}"
+    """What an edit of a message's text leaves alike: whose it is, how many calls and results it has, and the calls.
+
+    `u0.0`, `t0.1`, `a1.0.5f0c8d21`: the role's first letter (`r`: only reasoning), calls, results, and where there are
+    calls 8 hex digits of the SHA-256 of these.
+    """
+    calls, results = message.of("call"), message.of("result")
+    said = [_said(part) for part in calls]
+    if message.role == "assistant":
+        said += [str(call.raw_args) for part in message.of("text") for call in spoken(part.text)]
+    thinks = bool(message.parts) and all(part.kind == "thinking" for part in message.parts)
+    form = f"{'r' if thinks else message.role[0]}{len(calls)}.{len(results)}"
+    return f"{form}.{sha256(utf8(chr(0).join(said))).hexdigest()[:_FORM_DIGITS]}" if said else form
 
 
 def texts_of(message: Message) -> list[str]:
@@ -64,7 +79,7 @@ def _said(part: Part) -> str:
     if part.kind == "text":
         return part.text.strip(_EDGES)
     if part.kind == "call":
-        return f"{part.name}\1{_spelt(as_object(part.value))}"
+        return f"{part.name}\1{_WHOLE.sub('', _spelt(as_object(part.value)))}"
     return _spelt(_lasting(part.value))
 
 

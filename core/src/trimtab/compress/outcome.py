@@ -195,10 +195,9 @@ def _mark(asked: Asked, tool: str, digest: str, blocks: tuple[int, ...]) -> Mark
 
 
 def _digest(parsed: Parsed, raw: Json) -> str:
-    """The same for calls that say the same, however they are spelt."""
-    if parsed.ranges:
-        ranges = [[one.start_ref, one.end_ref, one.summary, one.topic] for one in parsed.ranges]
-        return _sha(canonical(ranges))
+    """The same for calls that say the same, however they are spelt, and whether they are complete or not."""
+    if ranges := parsed.ranges or parse_compress_args(raw).ranges:
+        return _sha(canonical([[one.start_ref, one.end_ref, one.summary, one.topic] for one in ranges]))
     if isinstance(raw, bytes | bytearray | memoryview):
         raw = bytes(raw).decode("utf-8", "replace")
     raw = as_object(raw)

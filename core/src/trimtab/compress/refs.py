@@ -65,12 +65,10 @@ def _with_new(
         if place is None:
             issued += 1
             seen.append(_first_seen(issued, key, row, config))
-        elif grows and row.role == "assistant" and known[place].form != form_of(row):
+        elif known[place].key != key or (grows and row.role == "assistant" and known[place].form != form_of(row)):
             seen.append(_first_seen(known[place].number, key, row, config))
-        elif known[place].key == key:
-            seen.append(known[place])
         else:
-            seen.append(evolve(known[place], key=key))
+            seen.append(known[place])
     if len(seen) == len(known) and all(map(_is, seen, known)):
         return state
     return evolve(state, seen=tuple(seen), issued=issued)
@@ -89,7 +87,15 @@ def _is(left: Seen, right: Seen) -> bool:
 def _are_own(gone: Sequence[Seen], state: CompressState) -> bool:
     """Whether only answered calls of our own tools are gone, with their results: clients keep these out of sight."""
     calls = {mark.message for mark in state.marks}
-    return all(one.number in calls or one.form.endswith("0.1") for one in gone) and gone[0].number in calls
+    first = next((one for one in gone if one.form[0] != "r"), None)
+    if first is None or first.number not in calls:
+        return False
+    return all(one.number in calls or one.form[0] == "r" or _has_results(one) for one in gone)
+
+
+def _has_results(one: Seen) -> bool:
+    """Whether a message has results, and no calls."""
+    return one.form[1:3] == "0." and one.form[3:4] not in ("", "0")
 
 
 def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]:

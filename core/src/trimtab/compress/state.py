@@ -36,8 +36,9 @@ class Seen:
     Attributes:
         number: its ref is `m` and this number, with at least five digits. Given once, never to another message.
         key: 16 hex digits of the SHA-256 of what it says.
-        form: what a small change of its text leaves alike: its role and the ids of its calls and results.
-        chars, tokens: its size when it was first seen; never counted again, so that what is shown never changes.
+        form: what a small change of its text leaves alike: its role, its calls, how many results it has (`form_of`).
+        chars, tokens: its size when it was first seen; not counted again before it says something else, so that what is
+            shown does not change.
     """
 
     number: int
