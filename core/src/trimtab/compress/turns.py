@@ -90,7 +90,7 @@ class OpenTurn:
         marks, outcomes = list(state.marks), list[Outcome]()
         known = {(mark.message, mark.place): mark for mark in marks}
         for own in own_calls(state, now, config, rows):
-            place = self._place_of(own.tool, own.asked.call_id, own.spoken)
+            place = self._place_of(own)
             if place is None:
                 continue
             if (mark := known.get((own.asked.message, own.asked.place))) is not None:
@@ -120,13 +120,20 @@ class OpenTurn:
     def _keep(self, place: int, own: Own, text: str, *, failed: bool) -> None:
         self._answers[place] = Answer(call_id=own.asked.call_id or "", name=own.tool, value=text, is_error=failed)
 
-    def _place_of(self, tool: str, call_id: str | None, spoken: bool) -> int | None:
+    def _place_of(self, own: Own) -> int | None:
+        """Where an own call is among all. One in a text that the protocol looks for no calls in is put behind them."""
+        call_id = own.asked.call_id
         for place, call in enumerate(self._calls):
-            if place in self._answers or (place in self._spoken) != spoken:
+            if place in self._answers or (place in self._spoken) != own.spoken:
                 continue
-            if spoken or (call.name == tool and call_id in (None, call.call_id)):
+            if own.spoken or (call.name == own.tool and call_id in (None, call.call_id)):
                 return place
-        return None
+        if not own.spoken:
+            return None
+        asked = own.asked
+        self._calls.append(RawCall(call_id="", name=own.tool, raw_args=asked.raw_args, complete=asked.complete))
+        self._spoken.add(len(self._calls) - 1)
+        return len(self._calls) - 1
 
     def waiting(self) -> dict[int, RawCall]:
         """Calls without an answer, by their place."""
