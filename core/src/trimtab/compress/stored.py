@@ -59,14 +59,32 @@ def load_state(value: Json) -> CompressState:
     try:
         stored: _Stored = structure(value, _Stored)
     except ShapeError as error:
-        raise CallerError(f"the stored state is damaged: {error}; rebuild it from the conversation") from None
-    return CompressState(
+        raise _damaged(str(error)) from None
+    state = CompressState(
         seen=tuple([_seen(*row) for row in stored.seen]),
         issued=stored.issued,
         blocks=tuple(stored.blocks),
         marks=tuple(stored.marks),
         nudges=tuple(stored.nudges),
     )
+    _check(state)
+    return state
+
+
+def _check(state: CompressState) -> None:
+    """Raises CallerError: what is stored contradicts itself."""
+    numbers = {one.number for one in state.seen}
+    if len(numbers) < len(state.seen) or max(numbers, default=0) > state.issued:
+        raise _damaged("two messages have one number, or one has a number that was not given yet")
+    blocks = {block.number for block in state.blocks}
+    named = {number for block in state.blocks for number in block.blocks}
+    named |= {number for mark in state.marks for number in mark.blocks}
+    if len(blocks) < len(state.blocks) or not named <= blocks or not all(block.spans for block in state.blocks):
+        raise _damaged("two blocks have one number, one that is named is not there, or one stands for nothing")
+
+
+def _damaged(what: str) -> CallerError:
+    return CallerError(f"the stored state is damaged: {what}; rebuild it from the conversation")
 
 
 def _seen(number: int, key: str, form: str, chars: int, tokens: int) -> Seen:

@@ -1,0 +1,119 @@
+"""States as JSON: what was written opens for good, damage is named, nothing is guessed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from trimtab.compress import CompressSession, CompressState, dump_state, load_state
+from trimtab.errors import CallerError
+from trimtab.testing.talks import begin, compress, decompress, entry, talk
+from trimtab.types import Json
+
+
+def session() -> CompressSession:
+    """A session with blocks of two tiers, one of them opened, failures and reminders."""
+    made = begin(talk(40), window=100_000, growth=1_000)
+    made.request(tokens=50_000)
+    compress(made, entry("m1", "m8", topic="first"), entry("m11", "m18"))
+    compress(made, entry("b1", "b2"))
+    compress(made, entry("m900", "m9"))
+    compress(made, entry("m21", "m28"))
+    decompress(made, "b4")
+    decompress(made, "b9")
+    return made
+
+
+def test_a_state_comes_back_as_it_was() -> None:
+    """Through JSON text, the types of all its fields too."""
+    state = session().state
+    again = load_state(json.loads(json.dumps(dump_state(state))))
+    assert again == state
+    assert again.failures == state.failures == 1
+    assert [block.ref for block in again.active] == ["b3"]
+    assert repr(again) == repr(state)
+
+
+def test_an_empty_state_comes_back() -> None:
+    """Before anything was said."""
+    assert load_state(dump_state(CompressState())) == CompressState()
+
+
+def test_what_is_stored_is_plain_json() -> None:
+    """Lists, dicts, texts, numbers, booleans and null, of which `json` makes the same text each time."""
+    stored = dump_state(session().state)
+    assert json.loads(json.dumps(stored)) == stored
+    assert list(stored) == ["v", "issued", "seen", "blocks", "marks", "nudges"]
+    assert json.dumps(dump_state(session().state)) == json.dumps(stored)
+
+
+def test_the_state_says_nothing_of_what_was_said() -> None:
+    """But for summaries and topics: messages are known by their hash, so the state is small."""
+    text = json.dumps(dump_state(session().state))
+    assert "wwww" not in text
+
+
+def test_a_session_goes_on_from_a_stored_state() -> None:
+    """It sends the same bytes, and gives the next numbers."""
+    one = session()
+    state = load_state(json.loads(json.dumps(dump_state(one.state))))
+    other = CompressSession("openai-chat", config=one.config, messages=one.messages, state=state)
+    assert other.request() == one.request()
+    for each in (one, other):
+        assert compress(each, entry("m29", "m38")).ok
+    assert other.state == one.state
+    assert other.request() == one.request()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "place"),
+    [
+        (("issued",), "many", "issued"),
+        (("issued",), None, "issued"),
+        (("seen", 0), [1, 2], r"seen\[0\]"),
+        (("seen", 3, 0), "3", r"seen\[3\]\[0\]"),
+        (("seen", 3, 1), 3, r"seen\[3\]\[1\]"),
+        (("blocks",), {}, "blocks"),
+        (("blocks", 1, "spans"), [[1, 2, 3]], r"blocks\[1\]"),
+        (("blocks", 1, "spans"), 7, r"blocks\[1\]"),
+        (("blocks", 0, "summary"), None, r"blocks\[0\]\.summary"),
+        (("marks", 0, "tool"), "search", r"marks\[0\]\.tool"),
+        (("marks", 0, "ok"), 1, r"marks\[0\]\.ok"),
+        (("nudges", 0, "band"), "late", r"nudges\[0\]\.band"),
+        (("nudges",), "none", "nudges"),
+        (("seen", 1, 0), 1, "two messages have one number"),
+        (("issued",), 3, "a number that was not given yet"),
+        (("blocks", 1, "number"), 1, "two blocks have one number"),
+        (("blocks", 2, "blocks"), [1, 9], "named is not there"),
+        (("marks", 0, "blocks"), [9], "named is not there"),
+        (("blocks", 0, "spans"), [], "stands for nothing"),
+    ],
+)
+def test_damage_is_named_by_its_place(path: tuple[Any, ...], value: Json, place: str) -> None:
+    """A wrong value anywhere is the caller's error, with the place and what to do."""
+    stored: Any = copy.deepcopy(dump_state(session().state))
+    node = stored
+    for step in path[:-1]:
+        node = node[step]
+    node[path[-1]] = value
+    with pytest.raises(CallerError, match=f"{place}.*rebuild it from the conversation"):
+        load_state(stored)
+
+
+@pytest.mark.parametrize("name", ["issued", "seen", "blocks", "marks", "nudges"])
+def test_what_is_missing_is_named(name: str) -> None:
+    """A state without one of its members is damaged, not empty."""
+    stored = dump_state(session().state)
+    del stored[name]
+    with pytest.raises(CallerError, match=name):
+        load_state(stored)
+
+
+@pytest.mark.parametrize("value", [None, 7, "state", [], {}, {"v": 0}, {"v": 2}, {"v": "1"}, {"v": True}])
+def test_other_versions_are_refused(value: Json) -> None:
+    """A later version's state, and what is none, with the version that can be read."""
+    with pytest.raises(CallerError, match="this is version 1"):
+        load_state(value)
