@@ -19,12 +19,13 @@ from trimtab.wire.gemini import GEMINI
 from trimtab.wire.guard import guarded
 from trimtab.wire.parsed import PARSED
 from trimtab.wire.responses import OPENAI_RESPONSES
-from trimtab.wire.types import Fault, PastCall, RawCall, Stream, ToolResult, WireProtocol, synthetic_id
+from trimtab.wire.types import Fault, PastCall, RawCall, SpeakingStream, Stream, ToolResult, WireProtocol, synthetic_id
 
 __all__ = [
     "Fault",
     "PastCall",
     "RawCall",
+    "SpeakingStream",
     "Stream",
     "ToolResult",
     "WireProtocol",

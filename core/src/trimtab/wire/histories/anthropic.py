@@ -5,19 +5,28 @@ Messages of one role in a row are joined by the provider itself: https://docs.an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories.fitting import is_blank
-from trimtab.wire.histories.spelling import as_text
+from trimtab.wire.histories.spelling import text_or_blocks
 from trimtab.wire.histories.types import Answer, Role
-from trimtab.wire.nodes import items, member, text
+from trimtab.wire.nodes import has, items, member, text
 
 __all__ = ["bring", "id_at", "message", "reply", "role", "user_text"]
 
-_IN_RESULTS: Final = ("browser_state", "document", "image", "search_result", "text", "tool_reference")
+# What only the citations of responses have, by the vendor's own types.
+_OF_RESPONSES: Final = "file_id"
+_IN_RESULTS: Final = {
+    "browser_state": ("tabs",),
+    "document": ("source",),
+    "image": ("source",),
+    "search_result": ("content", "source", "title"),
+    "text": ("text",),
+    "tool_reference": ("tool_name",),
+}
 
 
 def role(native: Json) -> Role:
@@ -37,14 +46,8 @@ def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
 
 
 def _block(answer: Answer) -> Json:
-    block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": _content(answer.value)}
+    block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": text_or_blocks(answer.value, _IN_RESULTS)}
     return {**block, "is_error": True} if answer.is_error else block
-
-
-def _content(value: Json) -> Json:
-    """Text, or a list of the blocks that a result may hold."""
-    blocks = items(value)
-    return value if blocks and all(text(one, "type") in _IN_RESULTS for one in blocks) else as_text(value)
 
 
 def id_at(path: Path) -> Path:
@@ -62,5 +65,19 @@ def reply(response: Json) -> list[Json]:
 
 def message(content: Sequence[Json]) -> list[Json]:
     """The message with these blocks, if there are any. Blank texts are left out: they are sent, and refused back."""
-    kept = [block for block in content if not (text(block, "type") == "text" and is_blank(block))]
+    kept = [_fit(block) for block in content if not (text(block, "type") == "text" and is_blank(block))]
     return [{"role": "assistant", "content": kept}] if kept else []
+
+
+def _fit(block: Json) -> Json:
+    """A block whose citations have only what a request may have; the same object where they do."""
+    cited = items(member(block, "citations"))
+    if not isinstance(block, Mapping) or not any(has(one, _OF_RESPONSES) for one in cited):
+        return block
+    return {**block, "citations": [_without(one) for one in cited]}
+
+
+def _without(citation: Json) -> Json:
+    if not isinstance(citation, Mapping):
+        return citation
+    return {key: value for key, value in citation.items() if key != _OF_RESPONSES}

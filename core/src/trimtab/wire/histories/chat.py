@@ -7,7 +7,7 @@ from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.spelling import as_text
+from trimtab.wire.histories.spelling import as_text, text_or_blocks
 from trimtab.wire.histories.types import Answer, Role
 from trimtab.wire.nodes import has, is_object, items, member, text
 from trimtab.wire.types import is_synthetic
@@ -17,6 +17,7 @@ __all__ = ["bring", "fit_message", "id_at", "reply", "role", "says", "user_text"
 # What only responses have: https://platform.openai.com/docs/api-reference/chat/create lists what a message may have,
 # and the stricter servers that speak this protocol refuse the rest.
 _OF_RESPONSES: Final = ("annotations",)
+_IN_RESULTS: Final = {"text": ("text",)}
 
 
 def role(native: Json) -> Role:
@@ -38,17 +39,9 @@ def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
     return [
         {"role": "function", "name": one.name, "content": as_text(one.value)}
         if one.name in older and is_synthetic(one.call_id)
-        else {"role": "tool", "tool_call_id": one.call_id, "content": _content(one.value)}
+        else {"role": "tool", "tool_call_id": one.call_id, "content": text_or_blocks(one.value, _IN_RESULTS)}
         for one in answers
     ]
-
-
-def _content(value: Json) -> Json:
-    """Text, or a list of text blocks, which is all that a result may hold."""
-    blocks = items(value)
-    if blocks and all(text(one, "type") == "text" and has(one, "text") for one in blocks):
-        return value
-    return as_text(value)
 
 
 def id_at(path: Path) -> Path | None:

@@ -54,10 +54,9 @@ def id_at(path: Path) -> None:
 
 def reply(response: Json) -> list[Json]:
     """The content of the first candidate."""
-    if has(response, "parts"):
-        return content(response)
-    candidates = items(member(response, "candidates"))
-    return content(member(candidates[0], "content")) if candidates else []
+    if candidates := items(member(response, "candidates")):  # which an SDK's response has beside `parts`
+        return content(member(candidates[0], "content"))
+    return content(response) if has(response, "parts") else []
 
 
 def content(native: Json) -> list[Json]:

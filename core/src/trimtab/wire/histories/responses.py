@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories.spelling import as_text
+from trimtab.wire.histories.spelling import text_or_blocks
 from trimtab.wire.histories.types import Answer, Role
 from trimtab.wire.nodes import items, member, text
 
 __all__ = ["bring", "id_at", "reply", "role", "settle", "taken_back", "user_text"]
 
 _BY_CLIENT: Final = ("compaction_trigger", "mcp_approval_response")
-_IN_RESULTS: Final = ("input_file", "input_image", "input_text")
+# What only responses have, by the vendor's own types: https://platform.openai.com/docs/api-reference/responses/create.
+_OF_RESPONSES: Final = ("created_by",)
+_IN_RESULTS: Final = {"input_file": (), "input_image": (), "input_text": ("text",)}
 
 
 def role(native: Json) -> Role:
@@ -42,16 +44,10 @@ def bring(answers: Sequence[Answer], said: Sequence[Json]) -> list[Json]:
         {
             "type": "custom_tool_call_output" if one.call_id in custom else "function_call_output",
             "call_id": one.call_id,
-            "output": _output(one.value),
+            "output": text_or_blocks(one.value, _IN_RESULTS),
         }
         for one in answers
     ]
-
-
-def _output(value: Json) -> Json:
-    """Text, or a list of the blocks that a result may hold."""
-    blocks = items(value)
-    return value if blocks and all(text(one, "type") in _IN_RESULTS for one in blocks) else as_text(value)
 
 
 def id_at(path: Path) -> Path:
@@ -70,11 +66,20 @@ def taken_back(output: Sequence[Json], *, stored: Json) -> list[Json]:
     """The items that the provider takes back. `stored`: whether it keeps them; None: it did not say.
 
     Reasoning that is only known by its id is not found where nothing is stored, and is refused when it is the last.
+    Members that are null, as dumps of the SDK's objects have them, are refused as unknown.
     """
-    kept = [item for item in output if not (_is_reasoning(item) and stored is False and not _holds(item))]
+    kept = [_fit(item) for item in output if not (_is_reasoning(item) and stored is False and not _holds(item))]
     while kept and _is_reasoning(kept[-1]):
         kept.pop()
     return kept
+
+
+def _fit(item: Json) -> Json:
+    """An item without what only responses have; the same object where it has none of that."""
+    if not isinstance(item, Mapping):
+        return item
+    left = {key: value for key, value in item.items() if value is not None and key not in _OF_RESPONSES}
+    return item if len(left) == len(item) else left
 
 
 def _is_reasoning(item: Json) -> bool:

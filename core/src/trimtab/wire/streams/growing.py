@@ -43,7 +43,8 @@ class Growing:
         """Pieces of any members: texts are joined, elements of lists with one index too, all else is put."""
         for name, value in members.items():
             if isinstance(value, str):
-                self.add(name, value)
+                if value:
+                    self.add(name, value)
             elif isinstance(value, list):
                 for one in value:
                     self._element(name, one)
