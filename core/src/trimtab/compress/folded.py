@@ -12,7 +12,7 @@ __all__ = ["block_text", "nudge_text", "tag", "without_copies"]
 _TOPIC_CHARS: Final = 120
 _BLANKS: Final = re.compile("[ \t\r\n\v\f\x85\u2028\u2029]+")
 _TAG_END: Final = " tokens]"
-_COPY: Final = re.compile("(?:(?<![^\\r\\n])|[\\r\\n])[ \\t]*\\[m[0-9]{5,15}, [0-9]{1,15} tokens\\][ \\t\\r\\n]*\\Z")
+_COPY: Final = re.compile("(?:(?<![^\\r\\n])|\\r\\n?|\\n)[ \\t]*\\[m[0-9]{5,15}, [0-9]{1,15} tokens\\][ \\t\\r\\n]*\\Z")
 _EDGES: Final = " \t\r\n"
 
 
