@@ -41,7 +41,7 @@ def without_copies(text: str) -> str:
 
 
 def nudge_text(text: str) -> str:
-    """A reminder as a message of its own, told from what the user says."""
+    """What is told in a message of the user's, but not by the user: a reminder, the answer to a call without a part."""
     return f"<context-status>\n{text}\n</context-status>"
 
 

@@ -138,9 +138,13 @@ class CompressSession:
     def tools(self) -> list[Json]:
         """The definitions of our tools in the protocol's schema. Raises CallerError: one without tool definitions."""
         config = self.config
-        return compress_tools(
-            self.protocol.name, compress=config.compress, decompress=config.decompress, search=config.search
+        made = compress_tools(
+            self.protocol.name,
+            compress=config.compress or "compress",
+            decompress=config.decompress,
+            search=config.search,
         )
+        return made if config.compress else made[1:]
 
     def request(self, request: Json = None, *, tokens: int | None = None) -> Json:
         """The next request: the given one with the history as it is to be shown.

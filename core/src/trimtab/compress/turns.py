@@ -10,6 +10,7 @@ from trimtab._json import canonical
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
+from trimtab.compress.folded import nudge_text
 from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
 from trimtab.compress.rebuild import Own, own_calls
 from trimtab.compress.receipts import DONE, FAILED, OPENED
@@ -158,7 +159,9 @@ class OpenTurn:
 
     def texts(self) -> list[str]:
         """Answers to calls that the model wrote into its text: there is only a message of the user for these."""
-        return [_text(answer.value) for place, answer in sorted(self._answers.items()) if place in self._spoken]
+        return [
+            nudge_text(_text(answer.value)) for place, answer in sorted(self._answers.items()) if place in self._spoken
+        ]
 
 
 def _text(value: Json) -> str:
