@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import runpy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,10 @@ from trimtab.compress import CompressSession, CompressState, dump_state, load_st
 from trimtab.errors import CallerError
 from trimtab.testing.talks import begin, compress, decompress, entry, talk
 from trimtab.types import Json
+
+GOLDEN = Path(__file__).parent / "golden"
+MAKE = runpy.run_path(str(GOLDEN / "make_golden.py"))
+CHANGED = "a stored or sent format has changed: see core/tests/golden/README.md"
 
 
 def session() -> CompressSession:
@@ -66,6 +72,18 @@ def test_a_session_goes_on_from_a_stored_state() -> None:
         assert compress(each, entry("m29", "m38")).ok
     assert other.state == one.state
     assert other.request() == one.request()
+
+
+@pytest.mark.parametrize("name", ["answers.json", "state.json", "request.json"])
+def test_formats_are_these_bytes(name: str) -> None:
+    """Answers, stored states, refs, blocks and reminders: what went out once goes out alike in every later release."""
+    assert (GOLDEN / "compress" / name).read_bytes() == MAKE["of_compress"]()[name], CHANGED
+
+
+def test_a_state_of_version_1_opens() -> None:
+    """The stored file is a state, and is written again as it is."""
+    stored = json.loads((GOLDEN / "compress" / "state.json").read_bytes())
+    assert dump_state(load_state(stored)) == stored
 
 
 @pytest.mark.parametrize(

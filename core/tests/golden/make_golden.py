@@ -9,8 +9,10 @@ from typing import Any
 
 from trimtab import Budget, Host, Policy
 from trimtab._json import blob_id, canonical
+from trimtab.compress import dump_state
 from trimtab.host.tools import PROTOCOLS
 from trimtab.marker import line
+from trimtab.testing.talks import begin, called, entry, read, response, talk
 
 HERE = Path(__file__).resolve().parent
 
@@ -204,6 +206,54 @@ def of_markers() -> bytes:
     return pretty(made)
 
 
+SAID: Any = [
+    {"role": "system", "content": "Be brief."},
+    *talk(24),
+    {"role": "user", "content": "锁文件在哪里？\nRead worker.py, line 88."},
+    *read("r1", 400),
+]
+SUMMARISED = "The retry bug came from a stale lock file; it was mended in worker.py, line 88. Left: tests."
+
+
+def conversed() -> list[Any]:
+    """Calls of a model over `SAID`, in order: tool and arguments."""
+    text = json.dumps({"content": [entry("m3", "m8", SUMMARISED)]})
+    return [
+        ["compress", {"content": [entry("m1", "m2", SUMMARISED)]}],
+        ["compress", {"content": [entry("m1", "m8", SUMMARISED, topic="the\nbug"), entry("m7", "m12", SUMMARISED)]}],
+        ["compress", {"content": [entry("m11", "m99", SUMMARISED), {"startId": "m9"}, entry("b4", "seven", "short")]}],
+        ["compress", {"range": "all"}],
+        ["compress", text[:-40]],
+        ["compress", text[:-1] + ", {"],
+        ["decompress", {"ref": "b2"}],
+        ["compress", {"content": [entry("m9", "m22", SUMMARISED)]}],
+        ["search_context", {"query": "user 4"}],
+        ["search_context", {"query": "lighthouse"}],
+        ["search_context", {}],
+        ["compress", {"content": [entry("b1", "b2", SUMMARISED)]}],
+        ["decompress", {"ref": "b3"}],
+        ["compress", {"content": [entry("m4", "m12", SUMMARISED), entry("m23", "m23", SUMMARISED)]}],
+        ["compress", {"content": [entry("m22", "m14", SUMMARISED), entry("m25", "m26", SUMMARISED)]}],
+    ]
+
+
+def of_compress() -> dict[str, bytes]:
+    """What a scripted conversation gives: the answers to its calls, its state, and its next request."""
+    session = begin(SAID, window=40_000, growth=1_000)
+    answers = []
+    for number, (tool, arguments) in enumerate(conversed()):
+        session.request(tokens=10_000 * (1 + number % 4))
+        session.receive(response(called(f"k{number}", tool, arguments), text=f"Call {number}.\n[m00001, 9 tokens]"))
+        answers.append([tool, arguments, session.messages[-1]["content"].split("\n")])
+        session.say(f"Go on {number}. ".ljust(600, "w"))
+    request = session.request(tokens=39_000)
+    return {
+        "answers.json": pretty(answers),
+        "state.json": pretty(dump_state(session.state)),
+        "request.json": pretty(request),
+    }
+
+
 def files() -> Iterator[tuple[Path, bytes]]:
     """Every golden file that is an outcome, and what it must be."""
     for folder in sorted((HERE / "calls").iterdir()):
@@ -217,6 +267,8 @@ def files() -> Iterator[tuple[Path, bytes]]:
             yield folder / name, data
     for protocol in PROTOCOLS:
         yield HERE / "tools" / f"{protocol}.json", of_tools(protocol)
+    for name, data in of_compress().items():
+        yield HERE / "compress" / name, data
     yield HERE / "answers.json", of_answers()
     yield HERE / "markers.json", of_markers()
 
