@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.errors import CallerError
+from trimtab.testing import WireContract
 from trimtab.testing.conversations import WRITERS, Turn, conversations
-from trimtab.testing.wire import FOREIGN
 from trimtab.types import Json
 from trimtab.wire import protocols
 from trimtab.wire.histories import Message, Part, Shape
 
 NAMES = sorted(protocols)
+FOREIGN: tuple[Json, ...] = import_module(WireContract.__module__).FOREIGN
 
 
 def shape(protocol: str) -> Shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,10 +50,12 @@ def test_a_stream_says_what_the_response_says(wire: str, told: ToldMessage) -> N
     """Cut anywhere, with any line ends, or as events; asked on the way or only at the end."""
     protocol, write = SPOKEN[wire]
     whole, events = write(told)
+    before = copy.deepcopy((whole, events))
     expected = shape(protocol).said(whole)
     assert expected
     assert heard(protocol, events) == expected
     assert heard(protocol, events, asking=True) == expected
+    assert (whole, events) == before
     payloads = [json.dumps(event, ensure_ascii=False) for event in events]
     for line_end, places in (("\n", (0, 1)), ("\r\n", (3, 4))):
         ways = [*cuts(server_sent(payloads, line_end))]

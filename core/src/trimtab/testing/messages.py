@@ -119,7 +119,8 @@ def _anthropic_pieces(block: dict[str, Json], told: ToldMessage) -> tuple[Json, 
         case "text":
             deltas = [{"type": "text_delta", "text": piece} for piece in told.cut(block["text"])]
             cited = [{"type": "citations_delta", "citation": one} for one in block.get("citations", ())]
-            return {"type": "text", "text": ""}, [*cited[:1], *deltas, *cited[1:]]
+            begun: dict[str, Json] = {"citations": []} if cited else {}
+            return {"type": "text", "text": "", **begun}, [*cited[:1], *deltas, *cited[1:]]
         case "tool_use" | "server_tool_use":
             pieces = told.cut(_dumped(block["input"]))
             return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]

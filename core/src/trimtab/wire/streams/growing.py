@@ -20,6 +20,7 @@ class Growing:
         self.native: dict[str, Json] = dict(native or {})
         self.ended = ended
         self._pieces: dict[str, list[str]] = {}
+        self._lists: dict[str, list[Json]] = {}
         self._elements: dict[tuple[str, int], Growing] = {}
 
     def add(self, name: str, piece: str) -> None:
@@ -29,15 +30,16 @@ class Growing:
     def put(self, name: str, value: Json) -> None:
         """A member, whole."""
         self._pieces.pop(name, None)
+        self._lists.pop(name, None)
         self.native[name] = value
 
     def append(self, name: str, value: Json) -> None:
         """One more element of a list."""
-        there = self.native.get(name)
-        if isinstance(there, list):
-            there.append(value)
-        else:
-            self.native[name] = [value]
+        held = self._lists.get(name)
+        if held is None:  # what the event has stays the application's
+            begun = self.native.get(name)
+            held = self.native[name] = self._lists[name] = list(begun) if isinstance(begun, list) else []
+        held.append(value)
 
     def take(self, members: Mapping[str, Json]) -> None:
         """Pieces of any members: texts are joined, elements of lists with one index too, all else is put."""
@@ -70,7 +72,7 @@ class Growing:
     @property
     def empty(self) -> bool:
         """Whether nothing has come but its beginning."""
-        return not self._pieces
+        return not self._pieces and not self._lists
 
     def text(self, name: str) -> str:
         """A text so far; "" where there is none."""

@@ -163,7 +163,7 @@ class UiMessage:
             "role": "assistant",
         }
         if self._metadata:
-            found["metadata"] = self._metadata
+            found["metadata"] = dict(self._metadata)
         if self._older:
             found["content"] = join(part["text"] for part in parts if part.get("type") == "text")
         return [{**found, "parts": parts}]
