@@ -10,8 +10,9 @@ python3 dev.py stranger       build, install and test examples/trimtab-hello as 
 python3 dev.py lowest         run the core tests with the oldest dependencies that are allowed
 python3 dev.py lock [args]    write requirements.txt again; `args` (as --upgrade) go to `uv pip compile`
 
-Everything is installed from requirements.txt, with hashes, into .venv and .venvs in the checkout. Only pip and uv use
-the network, as this machine has them set up.
+Everything is installed from requirements.txt, with hashes, into .venv and .venvs in the checkout; where there is npm,
+also what tests/node/package-lock.json names, for tests that are skipped without it. Only pip, uv and npm use the
+network, as this machine has them set up.
 """
 
 import contextlib
@@ -34,6 +35,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 ENVS = ROOT / ".venvs"
 LOCK = ROOT / "requirements.txt"
+NODE = ROOT / "tests" / "node"
 PACKAGES = ("core", "plugins/fs", "plugins/kb", "plugins/mcp", "plugins/web")
 EDITABLE = [word for package in PACKAGES for word in ("--editable", package)]
 BUILD_TOOLS = ("hatchling", "editables")
@@ -164,6 +166,26 @@ def make_envs() -> None:
             print(f"made {env.relative_to(ROOT)}", flush=True)
 
 
+def node_packages() -> None:
+    """Install the pinned packages of tests/node with npm, running none of their scripts.
+
+    Without npm, or where it fails, the tests that need them are skipped: said here, with the reason.
+    """
+    stamp, npm = NODE / "node_modules" / "stamp", shutil.which("npm")
+    digest = hashlib.sha256((NODE / "package-lock.json").read_bytes()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == digest:
+        return
+    if npm is None:
+        print("no npm: the tests that run the AI SDK are skipped", flush=True)
+        return
+    try:
+        run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=NODE, quiet=True)
+    except Failed as failure:
+        print(f"the tests that run the AI SDK are skipped: {failure}", flush=True)
+    else:
+        stamp.write_text(digest)
+
+
 def install(env: Path, *arguments: object, cwd: Path = ROOT) -> None:
     """Install into an environment; what requirements.txt names, only as pinned and hashed there."""
     uv("pip", "install", "--python", program(env, "python"), "--constraint", LOCK, *arguments, cwd=cwd)
@@ -182,6 +204,7 @@ def linters() -> int:
 def test(arguments: Sequence[str]) -> int:
     """Linters, types, then pytest, whose summary is the last thing shown; its exit code comes first."""
     make_envs()
+    node_packages()
     lint = linters()
     tests = code_of("python", "-m", "pytest", *arguments)
     if lint:

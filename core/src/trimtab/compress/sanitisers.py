@@ -318,14 +318,16 @@ def _from_openapi(node: Json, free: bool = False) -> dict[str, Json]:
 
 def _field(what: str, value: Json, free: bool) -> Json:
     """What stands in a field, made what it must be."""
-    if what == "schema":
-        return _from_openapi(value, free)
-    if what == "schemas":
-        return [_from_openapi(one, free) for one in _list(value)]
-    if what == "map":
-        return _each(lambda one: _from_openapi(one, free), value)
-    if what == "any":
-        return _from_openapi(value, free) if isinstance(value, dict) else value
+
+    def read(one: Json) -> Json:
+        return one if free and not isinstance(one, dict) else _from_openapi(one, free)
+
+    if what == "schema" or (what == "any" and isinstance(value, dict)):
+        return read(value)
+    if what == "schemas" and (isinstance(value, list) or not free):
+        return [read(one) for one in _list(value)]
+    if what == "map" and (isinstance(value, dict) or not free):
+        return {name: read(one) for name, one in _object(value).items()}
     if what == "count" and isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value[:20])  # a 64-bit number is a text in Google's JSON
     fits = {
@@ -334,6 +336,6 @@ def _field(what: str, value: Json, free: bool) -> Json:
         "count": isinstance(value, int | float) and value == int(value),
         "number": isinstance(value, int | float),
     }
-    if not fits[what] and not free:
+    if not free and not fits.get(what, True):
         raise CallerError(f"it has something else than {what} where Gemini wants that")
     return value
