@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from trimtab._json import canonical
 from trimtab.compress import (
@@ -19,7 +21,7 @@ from trimtab.compress import (
 )
 from trimtab.errors import CallerError
 from trimtab.testing.replies import FLAVOURS, RESPONSES, STREAMS, Called, Reply, protocol_of
-from trimtab.testing.talks import active, begin, call, called, compress, entry, read, response, say, talk
+from trimtab.testing.talks import active, begin, call, called, compress, entry, read, response, say, shown_texts, talk
 from trimtab.types import Json
 from trimtab.wire import protocols
 
@@ -378,3 +380,49 @@ def test_an_empty_conversation() -> None:
     assert outcome.text.endswith("Nothing can be compressed now: go on with the task.")
     session.add([say("user", 1), *read("c1")])
     clean(session)
+
+
+# Changes by clients ---------------------------------------------------------------------------------------------------
+
+
+def test_a_number_is_given_once() -> None:
+    """Messages that come after others were dropped get new numbers; the number of a dropped one leads nowhere."""
+    messages = talk(20)
+    session = begin(messages)
+    session.sync(messages[10:])
+    session.add([say("user", 50), say("assistant", 51)])
+    assert [one.number for one in session.state.seen] == list(range(11, 23))
+    assert [one.reason for one in compress(session, entry("m3", "m16")).refusals] == ["gone-ref"]
+
+
+def test_numbers_go_on_beyond_five_digits() -> None:
+    """After m99999 comes m100000: the space is wider, and no number comes back."""
+    session = begin(talk(6))
+    state = evolve(session.state, issued=99_998)
+    session = CompressSession("openai-chat", messages=session.messages, state=state)
+    session.add(talk(30, 900)[6:])
+    refs = [one.ref for one in session.state.seen]
+    assert refs[6:9] == ["m99999", "m100000", "m100001"]
+    assert compress(session, entry("m99999", "m100010")).ok
+    assert active(session) == {"b1": list(range(99_999, 100_011))}
+    assert shown_texts(session)[6].startswith("<folded b1: messages m99999 to m100010>")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: f"{text} \n",
+        lambda text: text.replace("user", "User"),
+        lambda text: text[:-3],
+        lambda text: text,
+    ],
+)
+def test_blocks_survive_a_client_that_changes_texts_a_little(change: Callable[[str], str]) -> None:
+    """A resumed session trims, spells or pads texts otherwise: by place messages are the same, and so are blocks."""
+    session = begin(talk(20))
+    compress(session, entry("m3", "m10"))
+    changed = [{**one, "content": change(one["content"])} for one in talk(20)] + session.messages[20:]
+    other = CompressSession("openai-chat", config=session.config, messages=changed, state=session.state)
+    assert [one.ref for one in other.state.seen] == [one.ref for one in session.state.seen]
+    assert active(other) == {"b1": list(range(3, 11))}
+    assert len(other.request()) == len(session.request())
