@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from trimtab.compress.conversation import Conversation
@@ -24,9 +25,10 @@ _DRIFT_SHARE: Final = 20
 _TELLING: Final = 200
 
 
-def align(known: Sequence[Seen], now: Conversation) -> list[int | None]:
+def align(known: Sequence[Seen], now: Conversation, hideable: Sequence[bool]) -> list[int | None]:
     """For each row the index of the known message that it is, ascending; None: it is new.
 
+    `hideable`: of each known message, whether clients take it out of sight while the conversation goes on as it was.
     Time is linear but for the search for a chain among the keys that both have once.
     """
     found: list[int | None] = [None] * len(now.keys)
@@ -45,7 +47,7 @@ def align(known: Sequence[Seen], now: Conversation) -> list[int | None]:
         if at_row < len(found) - ends:
             found[at_row] = at_known
         last_known, last_row = at_known + 1, at_row + 1
-    _drop_chance(known, found)
+    _drop_chance(known, found, hideable)
     return found
 
 
@@ -96,21 +98,24 @@ def _between(
         found[end] = last
 
 
-def _drop_chance(known: Sequence[Seen], found: list[int | None]) -> None:
+def _drop_chance(known: Sequence[Seen], found: list[int | None], hideable: Sequence[bool]) -> None:
     """Takes back short runs at the end of what was found, where what was before and what came after are both gone."""
-    row = len(found) - 1
-    while row >= 0:
-        place = found[row]
-        if place is None:
-            row -= 1
-            continue
-        begin, chars = row, known[place].chars
-        while begin and found[begin - 1] == (place := place - 1) >= 0:
-            begin, chars = begin - 1, chars + known[place].chars
-        if found[row] == len(known) - 1 or found[begin] == begin == 0 or chars >= _TELLING:
+    firm = [0, *accumulate(not one for one in hideable)]
+    pairs = [(row, place) for row, place in enumerate(found) if place is not None]
+    while pairs and firm[len(known)] > firm[pairs[-1][1] + 1]:
+        start, chars = len(pairs), 0
+        while start:
+            row, place = pairs[start - 1]
+            next_row, next_place = pairs[start] if start < len(pairs) else (row + 1, place + 1)
+            if next_row != row + 1 or firm[next_place] > firm[place + 1]:
+                break
+            start, chars = start - 1, chars + known[place].chars
+        is_beginning = not start and pairs[0][0] == 0 and firm[pairs[0][1]] == 0
+        if is_beginning or chars >= _TELLING:
             return
-        found[begin : row + 1] = [None] * (row + 1 - begin)
-        row = begin - 1
+        for row, _ in pairs[start:]:
+            found[row] = None
+        del pairs[start:]
 
 
 def _alike(one: Seen, now: Conversation, at: int) -> bool:

@@ -42,14 +42,19 @@ def observe(state: CompressState, now: Conversation, config: CompressConfig) -> 
     one exception. Where the conversation goes on differently from some message on (an answer made anew, a fork), all
     that came after is gone together with everything that could name it: numbers, blocks and failures are those of that
     moment again, just as when the conversation is replayed from its beginning.
+
+    Where only messages at the front or in the middle are gone (a client has put a summary there), or only answered
+    calls of our own tools (a client does not show them), the conversation goes on as it was: blocks and failures stay,
+    and numbers go on from the highest. A replay of what is left could not know all that, so the state has to be kept.
     """
     known = state.seen
     if len(known) <= len(now.keys) and all(one.key == key for one, key in zip(known, now.keys, strict=False)):
         return _with_new(state, range(len(known)), now, config)
-    places = align(known, now)
-    kept = [place for place in places if place is not None]
-    gone = known[kept[-1] + 1 if kept else 0 :]
-    if gone and not _are_own(gone, state):
+    own = _own(state)
+    places = align(known, now, own)
+    after = max((place + 1 for place in places if place is not None), default=0)
+    gone = known[after:]
+    if gone and (_has_only_results(gone[0]) or not all(own[after:])):
         state = _rolled_back(state, {one.number for one in gone}, _new_texts(now, places))
     return _with_new(state, places, now, config)
 
@@ -84,18 +89,20 @@ def _is(left: Seen, right: Seen) -> bool:
     return left is right
 
 
-def _are_own(gone: Sequence[Seen], state: CompressState) -> bool:
-    """Whether only answered calls of our own tools are gone, with their results: clients keep these out of sight."""
+def _own(state: CompressState) -> list[bool]:
+    """Whether each message is an answered call of ours, the reasoning before one, or its results."""
     calls = {mark.message for mark in state.marks}
-    first = next((one for one in gone if one.form[0] != "r"), None)
-    if first is None or first.number not in calls:
-        return False
-    return all(one.number in calls or one.form[0] == "r" or _has_results(one) for one in gone)
+    found: list[bool] = []
+    for one in state.seen:
+        found.append(one.number in calls or (found[-1:] == [True] and _has_only_results(one)))
+    for at in range(len(found) - 2, -1, -1):
+        if state.seen[at].form[0] == "r" and state.seen[at + 1].number in calls:
+            found[at] = True
+    return found
 
 
-def _has_results(one: Seen) -> bool:
-    """Whether a message has results, and no calls."""
-    return one.form[1:3] == "0." and one.form[3:4] not in ("", "0")
+def _has_only_results(one: Seen) -> bool:
+    return one.form[1:3] == "0." and one.form[3:4] != "0"
 
 
 def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]:
@@ -105,16 +112,18 @@ def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]
 def _rolled_back(state: CompressState, gone: set[int], new: Iterable[Message]) -> CompressState:
     """The state before the first of these messages came.
 
-    Their numbers are given anew only if no message that is there now names one of them: what another client put in
-    the place of old messages may do that.
+    What later messages did goes too, where these were taken out of sight before. Numbers are given anew only if no
+    message that is there now names one of them: what another client put in the place of old messages may do that.
     """
-    marks = tuple([mark for mark in state.marks if mark.message not in gone])
-    nudges = tuple([nudge for nudge in state.nudges if nudge.after not in gone])
-    blocks = tuple([block for block in state.blocks if block.made_by not in gone])
-    named = any(int(number) in gone for row in new for text in texts_of(row) for number in _NAMED.findall(text))
-    issued = state.issued
-    if not named and not any(one.number > min(gone) for one in state.seen if one.number not in gone):
-        issued = min(gone) - 1
+    first = min(gone)
+    kept = {one.number for one in state.seen} - gone
+    marks = tuple([mark for mark in state.marks if mark.message < first or mark.message in kept])
+    nudges = tuple([nudge for nudge in state.nudges if nudge.after < first or nudge.after in kept])
+    blocks = tuple([block for block in state.blocks if block.made_by < first or block.made_by in kept])
+    named = any(
+        first <= int(number) <= state.issued for row in new for text in texts_of(row) for number in _NAMED.findall(text)
+    )
+    issued = first - 1 if not named and max(kept, default=0) < first else state.issued
     return evolve(state, issued=issued, marks=marks, nudges=nudges, blocks=active_after(blocks, marks))
 
 
@@ -124,7 +133,9 @@ def active_after(blocks: Sequence[Block], marks: Sequence[Mark]) -> tuple[Block,
     shown: set[int] = set()
     for mark in marks:
         for number in mark.blocks:
-            block = by_number[number]
+            block = by_number.get(number)
+            if block is None:
+                continue
             if mark.tool == "compress":
                 shown.add(number)
                 shown.difference_update(block.blocks)
