@@ -374,6 +374,12 @@ def test_results_of_a_request(name: str, request_: Json, wanted: list[Any]) -> N
         ("<think>it is cut <acp_compress>{}</acp_compress>", []),
         ("write `<acp_compress>` to compress", []),
         ("acp_compress {}", []),
+        ('<acp_compress>{"a": "a </acp_compress> b"}</acp_compress>.', [('{"a": "a </acp_compress> b"}', True)]),
+        ('<acp_compress>{"a": "the <think> tag"}</acp_compress>', [('{"a": "the <think> tag"}', True)]),
+        ('<acp_compress>{"a": [1}</acp_compress>, </acp_compress>', [('{"a": [1}', True)]),
+        ("use the <acp_compress> tag: <acp_compress>[]</acp_compress>", [("[]", True)]),
+        ("<Thinking><acp_compress>{}</acp_compress></Thinking><acp_compress>[]</acp_compress>", [("[]", True)]),
+        ("I use no <think> here. <acp_compress>[]</acp_compress>", [("[]", True)]),
     ],
 )
 def test_calls_written_into_text(text: str, found: list[Any]) -> None:
