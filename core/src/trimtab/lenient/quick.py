@@ -7,16 +7,13 @@ doubtful, it gives up, and the scanner reads the text. Both give the same value.
 
 from __future__ import annotations
 
-import re
-from json import JSONDecoder
 from json.encoder import encode_basestring
 from typing import Final
 
 from trimtab._json import decode_or_none
 from trimtab.lenient import repairs as names
-from trimtab.lenient.chars import CONTROLS
+from trimtab.lenient.cut import cut_entry, decoded, read_cut
 from trimtab.lenient.document import Document
-from trimtab.lenient.repeated import with_repeats
 from trimtab.lenient.shapes import (
     BAD,
     BARE_KEY,
@@ -24,7 +21,6 @@ from trimtab.lenient.shapes import (
     BARE_RUN,
     CLEAN,
     COMMENT,
-    CUT,
     DOUBTED,
     DROPPED,
     FIRST_MEMBERS,
@@ -56,62 +52,17 @@ from trimtab.types import Json
 
 __all__ = ["read_quickly"]
 
-_loose = JSONDecoder(strict=False).decode
 _MAX_LEVELS: Final = 200
-_CLOSED: Final = frozenset("}])>`~")  # a text that ends so was hardly cut inside an entry
-_RAW_BREAK: Final = re.compile('\n[^ \\t\\r\\n"{}\\[\\]]')
 
 
 def read_quickly(text: str, start: int, *, repeats: bool = False) -> Document | None:
     """The document that begins at index `start` with a bracket; None: its damage (with `repeats` also a key that stands
     twice) is not of the easy kinds.
     """
-    if text[-1] not in _CLOSED:
-        found = CUT.match(text, start)
-        if found is not None and text.find("}", found.start(1)) < 0:
-            return _cut(text, start, found, repeats)
+    found = cut_entry(text, start)
+    if found is not None:
+        return read_cut(text, start, found, repeats)
     return _Mender(text, start, repeats).run()
-
-
-def _cut(text: str, start: int, found: re.Match[str], repeats: bool) -> Document | None:
-    """A call that the text ends inside: what is whole of it."""
-    whole = text[start : found.end(2 if found[2] else 1)].rstrip(" \t\r\n").removesuffix(",")
-    repairs: dict[str, None] = {}
-    value = _decoded(f"{whole}}}]}}", repairs, repeats)
-    if value is None:
-        return None
-    repairs[names.UNFINISHED] = None
-    (entries,) = value.values()
-    cut = found[4]
-    return Document(
-        value=value,
-        start=start,
-        end=len(text),
-        finished=False,
-        open=(value, entries, entries[-1]),
-        cut=None if cut is None else text_of(cut, '"', repairs),
-        last_key=found[3] or "",
-        repairs=tuple(repairs),
-    )
-
-
-def _decoded(patched: str, repairs: dict[str, None], repeats: bool) -> Json:
-    """The value of a patched text, in which control characters may still stand as themselves; or None."""
-    value = None
-    if "\n" in patched and _RAW_BREAK.search(patched) and "\\\n" not in patched:
-        # Spelt as escapes, line breaks are JSON only if all of them stand inside of strings.
-        value = decode_or_none(patched.replace("\n", "\\n"))
-        if value is not None:
-            repairs[names.CONTROL] = None
-    if value is None:
-        value = decode_or_none(patched)
-    if value is None and CONTROLS.search(patched):
-        try:
-            value = _loose(patched)
-        except ValueError:
-            return None
-        repairs[names.CONTROL] = None
-    return None if repeats and with_repeats(patched, value) is not value else value
 
 
 class _Mender:
@@ -329,7 +280,7 @@ class _Mender:
         if end < len(self.text) and not REST.match(self.text, end):
             return None  # the scanner knows how to tell other text behind the document from text of its last string
         patched = "".join([*self.pieces, self.text[self.copied : end]])
-        value = _decoded(patched, self.repairs, self.repeats)
+        value = decoded(patched, self.repairs, self.repeats)
         if value is None:
             return None
         return self._document(value, end)
@@ -373,7 +324,7 @@ class _Mender:
         else:
             whole = rest.rstrip(" \t\r\n").removesuffix(",")
         before = "".join([*self.pieces, text[self.copied : self.mark]])
-        value = _decoded(f"{before}{whole}{''.join(reversed(stack))}", self.repairs, self.repeats)
+        value = decoded(f"{before}{whole}{''.join(reversed(stack))}", self.repairs, self.repeats)
         if value is None:
             return None
         self.repairs[names.UNFINISHED] = None
