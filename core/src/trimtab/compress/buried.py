@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.compress.names import ENVELOPE, KNOWN, SLOTS, plain
+from trimtab.compress.names import ENVELOPE, KNOWN, NAMES, SLOTS, names_compress, plain
 from trimtab.lenient import repairs as names
 from trimtab.lenient.document import Document
 from trimtab.types import Json
@@ -92,7 +92,11 @@ def _begins_known(document: Document) -> bool:
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict)
     first = next(iter(value), None)
-    return (first is not None and plain(first) in KNOWN) or any(isinstance(value.get(slot), list) for slot in SLOTS)
+    if first is None:
+        return False
+    if plain(first) in KNOWN or any(isinstance(value.get(slot), list) for slot in SLOTS):
+        return True
+    return names_compress(value[first]) and plain(first) in NAMES
 
 
 def _may_be_prose(document: Document) -> bool:

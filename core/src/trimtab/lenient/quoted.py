@@ -29,6 +29,7 @@ _TRIPLE: Final = {
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
 _BEHIND: Final = 64
 _REF: Final = re.compile("[ \\t\\r\\n]*+([mMbB][0-9]{1,7})[ \\t\\r\\n]*+")
+_KEY_AND_COLON: Final = re.compile("([A-Za-z_][A-Za-z0-9_-]{0,63}+)[ \\t]*+([:：])[ \\t\\r\\n\\[{]*+\\Z")
 _BARE: Final = 7  # the group of KEY_AHEAD that is a key without quotes
 _NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string whose quote was lost before a comma
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
@@ -239,6 +240,8 @@ class QuotedText:
             self._joined.clear()
         self._in_brackets = False
         self.pos = behind
+        if self._is_key_text and by_text and self._key_runs_on(source):
+            return
         if self._is_key_text:
             self.on_key(value, self._start, behind)
             self._colon, self._state = False, self.VALUE
@@ -246,6 +249,17 @@ class QuotedText:
             self._state = self._resume
             self.on_value(value, self._start, behind, by_text)
             self._after_value()
+
+    def _key_runs_on(self, source: str) -> bool:
+        """Whether a key has lost its closing quote, so that the next one is that of its value; then it is told."""
+        found = _KEY_AND_COLON.match(source) if self._known and not self._triple and not self._pieces else None
+        if found is None or not is_known(found[1], self._known):
+            return False
+        self.repairs[names.MISSING_QUOTE] = None
+        self.pos = self._start + 1 + found.end(2)
+        self.on_key(found[1], self._start, self.pos)
+        self._colon, self._state = True, self.VALUE
+        return True
 
     def _ends(self, behind: int) -> bool:
         end = min(len(self.text), behind + WINDOW)

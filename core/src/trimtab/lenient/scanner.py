@@ -28,7 +28,7 @@ from trimtab.lenient.chars import (
     QUOTE_ENDS,
     SEPARATORS,
 )
-from trimtab.lenient.closing import WINDOW, past_comments
+from trimtab.lenient.closing import WINDOW, known_key_ahead, past_comments
 from trimtab.lenient.joining import lone_in_brackets
 from trimtab.lenient.words import BareText
 
@@ -106,6 +106,12 @@ class Scanner(BareText):
         if self._implied and self._stack[-1] is None and char in QUOTE_ENDS and self.key_ahead(i):
             self._pop(i, True)
             return True
+        if self._known and char in QUOTE_ENDS and self._stack[-1] is False:
+            if not self._enough(i):
+                return False
+            if known_key_ahead(self.text, i, i + WINDOW, self._known):
+                self.repairs[names.MISSING_BRACKET] = None
+                return self._open(True, i - 1)
         fresh, commas = self._fresh, self._commas
         if not self._begin(char, i):
             return False

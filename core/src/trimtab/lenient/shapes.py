@@ -78,7 +78,7 @@ HEAD: Final = re.compile(f'\\{{{_WS}"{_NAME}"{_WS}:{_WS}\\[')
 ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
 # A string with damage inside; its inner quotes are those with a word and no colon behind them.
-_BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+{_WS}[:=：]"
+_BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+[\"']?+{_WS}[:=：]"
 _INNER: Final = f'"(?=[A-Za-z0-9.;!?]|[ ][A-Za-z0-9(&]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))(?!,?+{_BARE_NEXT})'
 _STRING_BEHIND: Final = f'(?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"{_WS}[,}}\\]]|[\\[{{0-9-]|true|false|null)'
 DOUBTED: Final = re.compile(
