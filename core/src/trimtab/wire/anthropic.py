@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from attrs import evolve
+
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.nodes import blocks, has, items, member, text
+from trimtab.wire.nodes import blocks, has, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site
 from trimtab.wire.streams.stops import is_cut
@@ -28,14 +30,8 @@ _EVENTS: Final = (
 )
 
 
-def _messages(request: Json) -> tuple[Path, Json]:
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("messages",), items(member(request, "messages"))
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = _messages(request)
+    before, messages = messages_of(request)
     turn: Path | None = None
     for index, message in enumerate(messages):
         path = (*before, index)
@@ -72,13 +68,7 @@ def _calls(response: Json) -> Iterator[RawCall]:
     for block in content:
         kind = member(block, "type")
         if kind == "tool_use":
-            raw = member(block, "input")
-            yield RawCall(
-                call_id=text(block, "id"),
-                name=text(block, "name"),
-                raw_args={} if raw is None else raw,
-                complete=complete,
-            )
+            yield evolve(_call(block, (), ()), complete=complete).raw_call
         elif kind == "text":
             yield from spoken(text(block, "text"))
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from attrs import evolve
+
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
@@ -53,13 +55,12 @@ def _sites(request: Json) -> Iterator[Site]:
 
 
 def _call(call: Json, path: Path, message: Path) -> CallSite:
-    return CallSite(
+    return CallSite.of_object(
         path=(*path, "args"),
         message=message,
         call_id=text(call, "id"),
         name=text(call, "name"),
         raw=member(call, "args"),
-        spell=same,
         stands=lambda raw: raw is None or isinstance(raw, dict),  # a call without arguments may leave them out
     )
 
@@ -101,13 +102,7 @@ def _calls(response: Json) -> Iterator[RawCall]:
         for _, part in blocks(member(candidate, "content"), "parts"):
             _, call = first(part, "functionCall", "function_call")
             if is_object(call):
-                raw = member(call, "args")
-                yield RawCall(
-                    call_id=text(call, "id"),
-                    name=text(call, "name"),
-                    raw_args={} if raw is None else raw,
-                    complete=complete,
-                )
+                yield evolve(_call(call, (), ()), complete=complete).raw_call
             elif not member(part, "thought"):
                 yield from spoken(text(part, "text"))
 

@@ -9,7 +9,7 @@ from typing import Any
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
-__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "text"]
+__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "messages_of", "text"]
 
 # Values that have attributes of Python's own and no members.
 _PLAIN = (str, bytes, int, float, type(None), list, tuple)
@@ -61,6 +61,18 @@ def items(node: Json) -> Sequence[Json]:
 def blocks(node: Json, name: str) -> Iterator[tuple[int, Json]]:
     """The elements of a member that is a list, numbered."""
     return iter(enumerate(items(member(node, name))))
+
+
+def messages_of(request: Json, *names: str) -> tuple[Path, Sequence[Json]]:
+    """The messages of a request, with the path to them; a bare list of messages is a request too.
+
+    Args:
+        names: of the member that holds them, the first that is there; by default `messages`.
+    """
+    if isinstance(request, list | tuple):
+        return (), request
+    name, found = first(request, *(names or ("messages",)))
+    return (name,), items(found)
 
 
 def changed(payload: Json, changes: Mapping[Path, Json]) -> Json:

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.nodes import has, items, member, text
+from trimtab.wire.nodes import has, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -46,15 +46,8 @@ _ITEMS: Final = (
 )
 
 
-def _input(request: Json) -> tuple[Path, Json]:
-    """The input items of a request, with the path to them; a bare list of items is a request too."""
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("input",), items(member(request, "input"))
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, found = _input(request)
+    before, found = messages_of(request, "input")
     message: Path | None = None
     for index, item in enumerate(found):
         path = (*before, index)
