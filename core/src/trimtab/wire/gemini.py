@@ -95,7 +95,14 @@ def _as_object(value: Json, original: Json) -> Json:
     return value if isinstance(value, dict) or type(value) is type(original) else {"output": value}
 
 
+def _unwrapped(response: Json) -> Json:
+    """The response itself: Code Assist has it in a `response` of its own."""
+    inner = member(response, "response")
+    return inner if has(inner, "candidates") and not has(response, "candidates") else response
+
+
 def _calls(response: Json) -> Iterator[RawCall]:
+    response = _unwrapped(response)
     candidates = items(member(response, "candidates"))
     for candidate in candidates or ([{"content": response}] if has(response, "parts") else ()):
         complete = not is_cut(first(candidate, "finishReason", "finish_reason")[1])
@@ -111,7 +118,7 @@ def _looks(payload: Json) -> float:
     if isinstance(payload, list | tuple):
         roles = [member(one, "role") for one in payload if has(one, "parts")]
         return 0.9 if "model" in roles or roles == [None] else 0.3 * (roles == ["user"])
-    if has(payload, "candidates") or has(payload, "promptFeedback"):
+    if has(_unwrapped(payload), "candidates") or has(payload, "promptFeedback"):
         return 1.0
     if has(payload, "contents"):
         return 1.0

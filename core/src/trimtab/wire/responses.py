@@ -20,7 +20,7 @@ from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.triggers import spoken
 from trimtab.wire.types import RawCall, Stream
 
-__all__ = ["OPENAI_RESPONSES"]
+__all__ = ["HOSTED", "OPENAI_RESPONSES", "SEARCH"]
 
 # Items that bring the result of a call.
 _RESULTS: Final = (
@@ -32,16 +32,20 @@ _RESULTS: Final = (
 )
 # What answers a call and is no text: definitions of tools, a screenshot.
 _OTHER_RESULTS: Final = {"computer_call_output": "output", "tool_search_output": "tools"}
-# Calls of tools that the client runs, whose arguments are an object of the provider's own making.
-_HOSTED: Final = {
+SEARCH: Final = "tool_search_call"
+"""A call for definitions of tools: no tool of the application's answers it."""
+
+HOSTED: Final = {
     "apply_patch_call": "operation",
     "computer_call": "action",
     "local_shell_call": "action",
     "shell_call": "action",
-    "tool_search_call": "arguments",
+    SEARCH: "arguments",
 }
+"""Calls of tools that the client runs, whose arguments are an object of the provider's own making, and where it is."""
+
 _ITEMS: Final = (
-    *(*_RESULTS, *_OTHER_RESULTS, *_HOSTED),
+    *(*_RESULTS, *_OTHER_RESULTS, *HOSTED),
     *("custom_tool_call", "function_call", "item_reference", "mcp_call", "reasoning"),
 )
 
@@ -81,10 +85,10 @@ def _call(item: Json, path: Path, message: Path) -> Iterator[Site]:
         yield CallSite.of_anything(path=(*path, "input"), raw=member(item, "input"), **common)
     elif kind == "mcp_call":
         yield from _mcp(item, path, message)
-    elif kind in _HOSTED and common["call_id"] and member(item, "execution") != "server":
-        key = _HOSTED[kind]
+    elif kind in HOSTED and common["call_id"] and member(item, "execution") != "server":
+        key = HOSTED[kind]
         common["name"] = kind.removesuffix("_call")
-        searches = kind == "tool_search_call"
+        searches = kind == SEARCH
         yield CallSite.of_anything(path=(*path, key), raw=member(item, key), spell=same, hidden=searches, **common)
 
 
