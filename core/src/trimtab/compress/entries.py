@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from trimtab.compress.lines import LineEntry
-from trimtab.compress.names import MAX_CHARS, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
+from trimtab.compress.names import MAX_CHARS, REF, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
 from trimtab.compress.results import CompressRange
 from trimtab.lenient.strings import mend_surrogates
 from trimtab.types import Json
@@ -82,9 +82,9 @@ def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | N
     if exact:
         start = entry.get("startId") if start is None else start
         end = entry.get("endId") if end is None else end
-    if not isinstance(start, str) or not (start := start.strip(SPACES)) or " " in start:
+    if not isinstance(start, str) or not REF.match(start):
         start = ref_of(entry, "start")
-    if not isinstance(end, str) or not (end := end.strip(SPACES)) or " " in end:
+    if not isinstance(end, str) or not REF.match(end):
         end = ref_of(entry, "end")
     if summary is None and not exact:
         summary = field(entry, SUMMARY)

@@ -15,6 +15,7 @@ __all__ = [
     "MAX_CHARS",
     "NAMES",
     "NESTS",
+    "REF",
     "SLOTS",
     "SPACES",
     "SUMMARY",
@@ -56,7 +57,8 @@ KNOWN: Final = frozenset(
 _PLAIN: Final = str.maketrans(
     {"_": "", "-": "", " ": "", **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}}
 )
-_REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
+REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
+_AROUND: Final = SPACES + "\"'`“”‘’.,:;()[]{}<>"
 _SPACED_REF: Final = re.compile("([mMbB])[ \\t_-]+([0-9]{1,7})\\Z")
 _STARTING: Final = frozenset([*_STARTS, *_BOTH])
 _ENDING: Final = frozenset(_ENDS)
@@ -105,7 +107,7 @@ def ref_of(entry: dict[str, Json], which: str) -> str | None:
             return text
     for name in (*weak, *_WEAK_BOTH):
         text = _text(by_name.get(name))
-        if text and _REF.match(text):
+        if text and REF.match(text):
             return text
     return None
 
@@ -117,11 +119,15 @@ def named_values(entry: dict[str, Json], which: str) -> list[Json]:
 
 
 def _text(value: Json) -> str:
+    """The ref that a value is, without what may stand around or inside it; a text that looks like none as it is."""
     if not isinstance(value, str):
         return ""
     text = value.strip(SPACES)
     spaced = _SPACED_REF.match(text)
-    return f"{spaced[1]}{spaced[2]}" if spaced else text
+    if spaced is not None:
+        return f"{spaced[1]}{spaced[2]}"
+    bare = text.strip(_AROUND)
+    return bare if REF.match(bare) else text
 
 
 def names_compress(name: Json) -> bool:

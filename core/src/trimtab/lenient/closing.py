@@ -66,7 +66,7 @@ def is_known(name: str, known: frozenset[str]) -> bool:
 
 def known_key_ahead(text: str, at: int, end: int, known: frozenset[str]) -> bool:
     """Whether one of these keys, in quotes, and its colon stand at this index."""
-    found = KEY_AHEAD.match(text, at, end) if text[at] in QUOTE_ENDS else None
+    found = KEY_AHEAD.match(text, at, end) if text[at : at + 1] in QUOTE_ENDS else None
     return found is not None and is_known(found[found.lastindex or 0], known)
 
 
@@ -130,6 +130,8 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
         if left:
             return False
     if left and place.stack[left - 1]:
+        if left == 1 and "]" in chain and _CLOSED_LATER.search(text, i, end) is None and not _MARK.match(text, i):
+            return True  # only the last brace is missing before other text
         return _key_ahead(text, i, end, place, apart)
     if left:
         if apart and (_item_ahead(text, i, end) or known_key_ahead(text, i, end, place.known)):
