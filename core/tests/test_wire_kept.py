@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, UserDict
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
 from attrs import frozen
 
 from trimtab import Host
+from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import protocols
 
@@ -208,6 +211,39 @@ def test_objects_of_sdks_stand_for_plain_data() -> None:
     assert mended["messages"][0]["content"][0] == Block("tool_use", "a", "read", {"INVALID_JSON": '{"path": '})
     assert block.input == '{"path": '
     assert mended["messages"][1] is request["messages"][1]
+
+
+class ReadOnly:
+    """A message whose content cannot be set."""
+
+    role = "tool"
+    tool_call_id = "a"
+    content = property(lambda _: BIG)
+
+
+@pytest.mark.parametrize("make", [dict, MappingProxyType, UserDict, OrderedDict, lambda one: SimpleNamespace(**one)])
+@pytest.mark.parametrize("around", [dict, MappingProxyType, lambda one: SimpleNamespace(**one)])
+def test_mappings_and_objects_keep_their_types(make: Any, around: Any) -> None:
+    """Read-only ones too: what holds a replaced result is of the type that it was, and the given one is as it was."""
+    message = make({"role": "tool", "tool_call_id": "a", "content": BIG})
+    request = around({"messages": [message]})
+    wire = protocols["openai-chat"]
+    [found] = wire.tool_results(request)
+    changed = wire.with_results(request, {found.key: "new"})
+    [again] = wire.tool_results(changed)
+    assert (again.key, again.value, found.value) == (found.key, "new", BIG)
+    assert wire.tool_results(request)[0].value == BIG
+    assert type(changed) is type(request)
+    messages = changed.messages if isinstance(changed, SimpleNamespace) else changed["messages"]
+    assert type(messages[0]) is type(message)
+
+
+def test_an_object_that_cannot_be_changed_is_named() -> None:
+    """With what to pass instead."""
+    wire = protocols["openai-chat"]
+    [found] = wire.tool_results([ReadOnly()])
+    with pytest.raises(CallerError, match="'content' of a ReadOnly cannot be replaced; pass plain data"):
+        wire.with_results([ReadOnly()], {found.key: "new"})
 
 
 def test_a_valid_call_keeps_its_bytes_when_its_own_value_is_given() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from trimtab.errors import CallerError
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
@@ -105,9 +107,14 @@ def _put(node: Any, path: Path, new: Json) -> Any:
     below = _put(below, tuple(rest), new)
     if isinstance(node, tuple):
         return (*node[: int(step)], below, *node[int(step) + 1 :])
+    if isinstance(node, Mapping) and not isinstance(node, MutableMapping):
+        return MappingProxyType({**node, step: below})
     twin = copy.copy(node)
     if isinstance(node, Mapping | list):
         twin[step] = below
-    else:
+        return twin
+    try:
         object.__setattr__(twin, str(step), below)  # also of a frozen class: the copy is nobody else's yet
+    except AttributeError:
+        raise CallerError(f"{step!r:.80} of a {type(node).__name__} cannot be replaced; pass plain data") from None
     return twin
