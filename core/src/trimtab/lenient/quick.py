@@ -7,6 +7,7 @@ doubtful, it gives up, and the scanner reads the text. Both give the same value.
 
 from __future__ import annotations
 
+import re
 from json.encoder import encode_basestring
 from typing import Final
 
@@ -33,6 +34,7 @@ from trimtab.lenient.shapes import (
     LOOSE_RUN,
     MEMBERS,
     MENDED,
+    NO_COLON,
     ONE,
     OPEN_ENTRY,
     OPEN_RUN,
@@ -44,8 +46,10 @@ from trimtab.lenient.shapes import (
     SMART,
     SPACE,
     SURROGATE,
+    TICKED,
     TRAILING,
     TRAILING_RUN,
+    TRIPLE,
 )
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
@@ -96,6 +100,8 @@ class _Mender:
             elif char == "}" or char == "]":
                 if not stack or (stack[-1] != char and not self._closes(i)):
                     return None
+                if self.pos > i:  # it was one too many
+                    continue
                 stack.pop()
                 self._marked(i + 1)
                 if not stack:
@@ -197,8 +203,12 @@ class _Mender:
         return self.text[at : at + 1]
 
     def _closes(self, i: int) -> bool:
-        """A `]` inside an object in an array: the object's own brace is missing."""
+        """A `]` inside an object in an array: the object's own brace is missing. One at the end, with no array open, is
+        too many.
+        """
         stack = self.stack
+        if self.text[i] == "]" and "]" not in stack and not self.text[i:].strip("]} \t\r\n"):
+            return self._patch(i, i + 1, "", names.EXTRA_BRACKET)
         if self.text[i] != "]" or len(stack) < 2 or stack[-1] != "}" or stack[-2] != "]":
             return False
         self._patch(i, i, "}", names.MISSING_BRACKET)
@@ -213,6 +223,8 @@ class _Mender:
         behind: int = SPACE.match(self.text, i + 1).end()  # type: ignore[union-attr]  # it matches the empty text
         if self.text[behind : behind + 1] != "{":
             return False
+        if self._before(i) == "[":
+            return self._patch(i, i + 1, "", names.EXTRA_COMMA)
         if stack[-1:] == ["}"]:  # the object before it lacks its brace
             if stack[-2:-1] != ["]"] or self.mark == i:
                 return False
@@ -224,11 +236,13 @@ class _Mender:
     def _string(self, i: int) -> bool:
         """A string with bad characters, bad escapes or inner quotes in it, or no comma behind it."""
         found = DOUBTED.match(self.text, i)
-        if found is None or self.stack[-1:] != ["}"]:
+        if self.stack[-1:] != ["}"]:
             return False
+        if self.text.startswith('"""', i):
+            return self._quoted(TRIPLE.match(self.text, i))
+        if found is None:
+            return self._colonless(i)
         source, end = found[1], found.end()
-        if not source and self.text.startswith('"""', i):
-            return False
         if ("\\u" in source or not source.isascii()) and SURROGATE.search(source):
             return False
         if "\\" not in source:
@@ -245,15 +259,28 @@ class _Mender:
                 self.repairs[names.BAD_ESCAPE] = None
         quoted = f'"{mended}"'
         if self.text[end : end + 1] == '"':
-            return self._patch(i, end, quoted + ",", names.MISSING_COMMA)
+            return '"' not in source and self._patch(i, end, quoted + ",", names.MISSING_COMMA)
         self.pieces.append(self.text[self.copied : i])
         self.pieces.append(quoted)
         self.copied = self.pos = end
         return True
 
+    def _colonless(self, i: int) -> bool:
+        """A key and a bracket behind it."""
+        found = NO_COLON.match(self.text, i)
+        if found is None or self._before(i) not in ("{", ","):
+            return False
+        return self._patch(i, found.end(), f'"{found[1]}":', names.MISSING_COLON)
+
+    def _quoted(self, found: re.Match[str] | None) -> bool:
+        """A string in other quotes, with none inside."""
+        return found is not None and self._patch(found.start(), found.end(), f'"{found[1]}"', names.QUOTES)
+
     def _smart(self, i: int) -> bool:
-        found = SMART.match(self.text, i)
-        return found is not None and self._patch(i, found.end(), f'"{found[1]}"', names.QUOTES)
+        return self._quoted(SMART.match(self.text, i))
+
+    def _ticked(self, i: int) -> bool:
+        return self.stack[-1:] == ["}"] and self._quoted(TICKED.match(self.text, i))
 
     def _single(self, i: int) -> bool:
         found = SINGLE_KEY.match(self.text, i)
@@ -341,6 +368,7 @@ _PATCHES: Final = {
     '"': _Mender._string,
     "'": _Mender._single,
     "“": _Mender._smart,
+    "`": _Mender._ticked,
     "/": _Mender._comment,
     "#": _Mender._comment,
 }
