@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from trimtab.types import Json
@@ -57,6 +58,7 @@ KNOWN: Final = frozenset(
 _PLAIN: Final = str.maketrans(
     {"_": "", "-": "", " ": "", **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}}
 )
+_KEPT_CHARS: Final = 40
 REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
 _AROUND: Final = SPACES + "\"'`“”‘’.,:;()[]{}<>"
 _SPACED_REF: Final = re.compile("([mMbB])[ \\t_-]+([0-9]{1,7})\\Z")
@@ -69,6 +71,11 @@ _OTHER_ROLES: Final = {SUMMARY: SUMMARY, TOPIC: "more", MAX_CHARS: "more"}
 
 def plain(name: str) -> str:
     """A key in lower case and without separators: `start_ref`, `StartRef` and `start-ref` are one name."""
+    return _plain(name) if len(name) <= _KEPT_CHARS else name.translate(_PLAIN)
+
+
+@lru_cache(maxsize=512)  # the keys of a call come again with each entry, and those of calls are few
+def _plain(name: str) -> str:
     return name.translate(_PLAIN)
 
 
@@ -97,8 +104,8 @@ def roles_of(entry: dict[str, Json]) -> dict[str, str]:
     }
 
 
-def ref_of(entry: dict[str, Json], which: str) -> str | None:
-    """The start or end ref of an entry: the first of its names with a text in it."""
+def ref_of(entry: dict[str, Json], which: str) -> str:
+    """The start or end ref of an entry: the first of its names with a text in it; "": there is none."""
     by_name = {plain(key): entry[key] for key in reversed(entry)}
     strong, weak = (_STARTS, _WEAK_STARTS) if which == "start" else (_ENDS, _WEAK_ENDS)
     for name in (*strong, *_BOTH):
@@ -109,7 +116,7 @@ def ref_of(entry: dict[str, Json], which: str) -> str | None:
         text = _text(by_name.get(name))
         if text and REF.match(text):
             return text
-    return None
+    return ""
 
 
 def named_values(entry: dict[str, Json], which: str) -> list[Json]:
