@@ -48,7 +48,6 @@ from trimtab.lenient.shapes import (
     SURROGATE,
     TICKED,
     TRAILING,
-    TRAILING_RUN,
     TRIPLE,
 )
 from trimtab.lenient.strings import text_of
@@ -94,10 +93,7 @@ class _Mender:
             if i >= n:
                 return self._unfinished(i)
             char = text[i]
-            if char == "{" or char == "[":
-                if not self._opens(char, i):
-                    return None
-            elif char == "}" or char == "]":
+            if char == "}" or char == "]":
                 if not stack or (stack[-1] != char and not self._closes(i)):
                     return None
                 if self.pos > i:  # it was one too many
@@ -106,6 +102,9 @@ class _Mender:
                 self._marked(i + 1)
                 if not stack:
                     return self._finished(i + 1)
+            elif char == "{" or char == "[":
+                if not self._opens(char, i):
+                    return None
             else:
                 patch = _PATCHES.get(char, _Mender._word)
                 self.pos = i
@@ -179,13 +178,12 @@ class _Mender:
         elif char != '"':
             run = BARE_RUN.match(text, i)
             new, repair = run and BARE_PAIRS.sub(r'"\1"\2', run[0]), names.BARE_KEY
-        elif (stop := self._first_odd(i)) == "}":
-            run = TRAILING_RUN.match(text, i)
-            new, count = TRAILING.subn("", run[0]) if run is not None else ("", 0)
+        elif (run := self._members(i))[1]:
+            new, count = TRAILING.subn("", run[0])
             values, repair = decode_or_none(f"[{new}]"), names.EXTRA_COMMA
             if values is None or count != len(values):  # one of them stood inside a string
                 return False
-        elif stop == "{":
+        elif text[run.end() : run.end() + 1] == "{":
             run, repair = OPEN_RUN.match(text, i), names.MISSING_BRACKET
             new = run and OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},"
         else:
@@ -197,10 +195,9 @@ class _Mender:
         self._marked(self.pos)
         return True
 
-    def _first_odd(self, i: int) -> str:
-        """What stands behind the plain members, with their commas, of the object at this index."""
-        at: int = FIRST_MEMBERS.match(self.text, i).end()  # type: ignore[union-attr]  # a brace stands there
-        return self.text[at : at + 1]
+    def _members(self, i: int) -> re.Match[str]:
+        """The plain members of the object at this index."""
+        return FIRST_MEMBERS.match(self.text, i)  # type: ignore[return-value]  # a brace stands there
 
     def _closes(self, i: int) -> bool:
         """A `]` inside an object in an array: the object's own brace is missing. One at the end, with no array open, is

@@ -43,7 +43,6 @@ __all__ = [
     "SURROGATE",
     "TICKED",
     "TRAILING",
-    "TRAILING_RUN",
     "TRIPLE",
 ]
 
@@ -108,9 +107,9 @@ _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"
 _SINGLE_PAIR: Final = f"{_WS}'[^'\"\\\\\n\ud800-\udfff]{{1,64}}+'{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
 _SINGLE_FLAT: Final = f"\\{{{_SINGLE_PAIR}(?:,{_SINGLE_PAIR})*+\\}}{_FOLLOW}"
 SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+")
-FIRST_MEMBERS: Final = re.compile(f"\\{{(?:{_PAIR},)*+{_WS}")
+# The plain members of an object; in group 1 its end, where it and those after it have a comma too many there.
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
-TRAILING_RUN: Final = re.compile(f"{_TRAILING_FLAT}(?:{_WS},{_WS}{_TRAILING_FLAT})*+")
+FIRST_MEMBERS: Final = re.compile(f"\\{{(?:{_PAIR},)*+{_WS}(?:(\\}}){_FOLLOW}(?:{_WS},{_WS}{_TRAILING_FLAT})*+)?+")
 TRAILING: Final = re.compile(f'(?<=[^\\\\]"),(?={_WS}\\}})')
 _LOOSE: Final = '"[^"\\\\\ud800-\udfff]*+(?:\\\\[^u\n][^"\\\\\ud800-\udfff]*+)*+"'
 _LOOSE_PAIR: Final = f"{_WS}{_KEY}{_WS}:{_WS}(?:{_LOOSE}|{_SCALAR}){_WS}"

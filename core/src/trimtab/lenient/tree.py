@@ -184,9 +184,7 @@ def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset(
     tree = _Tree(known)
     tree.text = text
     tree.pos = start
-    step = tree.step
-    while step():
-        pass
+    tree.run()
     return Document(
         value=tree.value,
         start=start,
