@@ -186,6 +186,8 @@ class _Mender:
         elif text[run.end() : run.end() + 1] == "{":
             run, repair = OPEN_RUN.match(text, i), names.MISSING_BRACKET
             new = run and OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},"
+        elif "\\" not in text:
+            return False
         else:
             run, repair = LOOSE_RUN.match(text, i), names.BAD_ESCAPE
             new = run and ("\\\\" not in run[0] or None) and SINGLE_BAD.sub(r"\\\\", run[0])
