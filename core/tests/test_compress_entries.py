@@ -341,6 +341,20 @@ def test_keys_are_those_of_the_outermost_object(
     assert "has only: foo." in explain(found)
 
 
+def test_an_object_of_very_many_keys() -> None:
+    """What means something is found among any number of other keys; a wrapper is only what has no other key."""
+    many = {f"key{number}": number for number in range(500)}
+    assert rows(parse_compress_args({**many, **ARGS, "topic": "t"})) == [row(1, "t")]
+    assert rows(parse_compress_args({**many, **entry(1)})) == [row(1)]
+    assert parse_compress_args(json.dumps({**many, **ARGS})[:-1]).diagnostics.kind == "truncated"
+    found = parse_compress_args({**many, "args": ARGS}).diagnostics
+    assert (found.ok, found.kind, found.keys, found.argument_keys) == (
+        False,
+        "missing-content",
+        *2 * ((*many, "args"),),
+    )
+
+
 @pytest.mark.parametrize(
     ("opening", "closing"),
     [('{"content":', "}"), ("[", "]"), ('{"args":', "}"), ('{"content":[', "]}"), ('[{"arguments":', "}]"),

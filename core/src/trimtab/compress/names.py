@@ -24,6 +24,7 @@ __all__ = [
     "field",
     "named_values",
     "names_compress",
+    "narrowed",
     "plain",
     "ref_of",
     "roles_of",
@@ -55,6 +56,11 @@ KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
 ) - {"start", "end", "input"}
 
+_MEANT: Final = (
+    KNOWN | ENVELOPE | {*ARGUMENTS, *NESTS, *LISTS, "parts", *_STARTS, *_ENDS, *_WEAK_STARTS, *_WEAK_ENDS, *_WEAK_BOTH}
+)
+_MANY: Final = 64
+
 _PLAIN: Final = str.maketrans(
     {"_": "", "-": "", " ": "", **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}}
 )
@@ -77,6 +83,14 @@ def plain(name: str) -> str:
 @lru_cache(maxsize=512)  # the keys of a call come again with each entry, and those of calls are few
 def _plain(name: str) -> str:
     return name.translate(_PLAIN)
+
+
+def narrowed(value: dict[str, Json]) -> dict[str, Json]:
+    """An object of very many keys with only those that mean something, and one or two others."""
+    if len(value) <= _MANY:
+        return value
+    found = {key: item for key, item in value.items() if plain(key) in _MEANT}
+    return dict([*list(value.items())[:2], *found.items()])
 
 
 def field(entry: dict[str, Json], name: str) -> Json:

@@ -22,7 +22,7 @@ from trimtab.compress.elements import is_promising, read_elements
 from trimtab.compress.entries import is_entry, kind_of, line_range, max_chars_of, topic_of
 from trimtab.compress.found import Found
 from trimtab.compress.lines import blocks, is_header, line_entry
-from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field
+from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field, narrowed
 from trimtab.compress.parts import entries_in, objects_in
 from trimtab.compress.regions import regions
 from trimtab.compress.repairs import LINE_FORM, REPEATED_KEY
@@ -212,6 +212,12 @@ class Reading(Found):
             return None
         if type(value) is Repeated and self._apart(value, left_open, level, slot):
             return None
+        few = value if slot else narrowed(value)
+        if len(few) < len(value):
+            inner = self._object(few, left_open | {id(few)} if id(value) in left_open else left_open, level, slot)
+            if self.fault_keys == tuple(few):
+                self.fault_keys = tuple(value)
+            return inner
         if is_no_call(value):
             self.fail("missing-content", value, _ANSWER)
             return None
