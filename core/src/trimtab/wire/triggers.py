@@ -19,6 +19,7 @@ SERVER_TAGS: Final[Mapping[str, str]] = MappingProxyType({**TRIGGERS, "tool_call
 
 _NAMES = (re.compile('"name"[ \t\r\n]*:[ \t\r\n]*"([^"\\\\]*)"'), re.compile("<function=([^>\n]*)>"))
 _BEGINS = re.compile("[ \t\r\n]*[\\[{\"'<`~]")
+_CALLS = 500  # in one text; of more, none is looked into for closing tags in its strings
 _FIRST_LINE = re.compile("[ \t\r\n]*([A-Za-z0-9_.-]+)[ \t]*(?:[\r\n]|$)")
 
 
@@ -38,7 +39,7 @@ def spoken(text: str, tags: Mapping[str, str] = TRIGGERS) -> Iterator[RawCall]:
 
     thoughts = Tags(text)
     opening = re.compile(f"<(?P<tag>{'|'.join(map(re.escape, tags))})>|{TAG.pattern}")
-    at = 0
+    at = count = 0
     while found := opening.search(text, at):
         at = found.end()
         tag = found["tag"]
@@ -52,7 +53,9 @@ def spoken(text: str, tags: Mapping[str, str] = TRIGGERS) -> Iterator[RawCall]:
             continue
         if text[found.start() - 1 : found.start()] == "`":
             continue
-        closer = closer_of(text, at, re.compile(f"</{re.escape(tag)}>"))
+        count += 1
+        ends = re.compile(f"</{re.escape(tag)}>")
+        closer = closer_of(text, at, ends) if count <= _CALLS else ends.search(text, at)
         inner = text[at:] if closer is None else text[at : closer.start()]
         yield RawCall(call_id="", name=tags[tag] or _name(inner), raw_args=inner, complete=closer is not None)
         at = len(text) if closer is None else closer.end()
