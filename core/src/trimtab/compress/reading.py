@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from collections.abc import Callable
 from typing import Final
 
@@ -119,7 +120,7 @@ class Reading(Found):
 
     def _regions(self, body: str, whole: bool) -> None:
         """Line form behind a thought, in a fence, between tags. Without their end its last entry has none either."""
-        for region in regions(body):
+        for region in islice(regions(body), _STRINGS):
             self.cut = self.cut or not region.closed
             self._lines(region.text, whole and region.closed)
 
