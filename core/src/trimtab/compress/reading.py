@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 from trimtab._json import decode_strict
