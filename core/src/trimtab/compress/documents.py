@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from trimtab.compress.buried import OBJECT, first_inside, is_known, is_prose, says_cut
 from trimtab.compress.names import KNOWN, SPACES, plain
+from trimtab.compress.quoted import ENDS_ALONE, read_string
 from trimtab.compress.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
 from trimtab.lenient import repairs as names
 from trimtab.lenient.between import closer_of
@@ -33,7 +34,7 @@ _TOKEN: Final = re.compile(
     "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
     "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
     "|(?P<end></(?:function|invoke|tool_call)>)"
-    '|(?P<string>(?:(?<=[\\n>\\]])|(?<=compress)|(?<=\\n[ \\t]))\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))'
+    '|(?P<string>(?:(?<![^\\n>\\]])|(?<=compress)|(?<=\\n[ \\t])|(?<=Input: ))\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))'
     "|(?P<open>[\\[{｛［])",
 )
 _CLOSERS: Final = {
@@ -250,9 +251,8 @@ class _Search:
     def _string(self, token: re.Match[str]) -> int:
         """A text that holds JSON, in quotes on lines of its own or between tags."""
         start = token.end() - 1
-        document = read_one(self.text, start)
-        behind = self.text[document.end : document.end + 1]
-        if not isinstance(document.value, str) or not (behind in ("", "<", "\x00") or behind in SPACES):
+        document = read_string(self.text, start)
+        if not isinstance(document.value, str) or not ENDS_ALONE.match(self.text, document.end):
             return start + 1
         self._take(document, start, document.end)
         return document.end

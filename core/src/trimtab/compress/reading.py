@@ -25,6 +25,7 @@ from trimtab.compress.found import Found
 from trimtab.compress.lines import blocks, is_header, line_entry
 from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field, narrowed
 from trimtab.compress.parts import entries_in, objects_in
+from trimtab.compress.quoted import ENDS_ALONE, read_string
 from trimtab.compress.regions import regions
 from trimtab.compress.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.results import CompressRange
@@ -46,6 +47,7 @@ _QUOTES: Final = "\"'“‘`"
 _EMPTY_FENCE: Final = re.compile("(?:`{3,}+|~{3,}+)[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+(?:`{3,}+|~{3,}+)?\\Z")
 _HEADER_STARTS: Final = frozenset("mMbB")
 _ESCAPED_CHARS: Final = 64
+_OPENED: Final = re.compile("[{\\[]")
 _BRACKETS: Final = "{["
 _NONE: Final[frozenset[int]] = frozenset()
 _ANSWER: Final = "the answer to a call, or a message of someone else's"
@@ -162,9 +164,11 @@ class Reading(Found):
         for _ in range(_STRINGS):
             if not rest or rest[0] not in _QUOTES:
                 return not rest or self.count() > before
-            document = read_one(rest, 0)
+            document = read_string(rest, 0)
             if not slot and self._is_said(document, rest):
                 return self.count() > before
+            if self.count() == before and ENDS_ALONE.match(rest, document.end) and _OPENED.search(rest, document.end):
+                return False  # another document follows
             value, rest = document.value, rest[document.end :].lstrip(_BETWEEN)
             if not isinstance(value, str) or ("{" in rest and "{" not in value):
                 return self.count() > before

@@ -130,11 +130,12 @@ class Tags:
                     depth[tag.name] = depth.get(tag.name, 0) + 1
                 begin = tag.end
                 continue
-            if depth.get(tag.name, 0) > 0:
+            nested = depth.get(tag.name, 0) > 0
+            if nested:
                 depth[tag.name] -= 1
-            if not depth[opener.name] or tag.name not in depth:
+            if not depth[opener.name] or not nested:
                 return tag.end
-            if first < 0:
+            if first < 0 and tag.name == opener.name:
                 first = tag.end
             if walked - at > _WALK:
                 break
