@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, UserDict
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
 from attrs import frozen
 
 from trimtab import Host
+from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import protocols
 
@@ -27,7 +30,7 @@ def assistant(*blocks: Json) -> Json:
 def test_everything_that_rides_on_a_result_stays() -> None:
     """Cache breakpoints, failure, ids, order, thinking with its signature: only the long text is another."""
     thinking = {"type": "thinking", "thinking": BIG, "signature": "c2lnbmF0dXJl" * 99}
-    result = {
+    result: dict[str, Any] = {
         "type": "tool_result",
         "tool_use_id": "a",
         "content": [
@@ -38,7 +41,7 @@ def test_everything_that_rides_on_a_result_stays() -> None:
         "cache_control": {"type": "ephemeral", "ttl": "1h"},
         "unknown": [1, {"x": BIG}],
     }
-    request = {
+    request: dict[str, Any] = {
         "model": "claude-1",
         "max_tokens": 9,
         "system": [{"type": "text", "text": BIG, "cache_control": {"type": "ephemeral"}}],
@@ -210,6 +213,39 @@ def test_objects_of_sdks_stand_for_plain_data() -> None:
     assert mended["messages"][1] is request["messages"][1]
 
 
+class ReadOnly:
+    """A message whose content cannot be set."""
+
+    role = "tool"
+    tool_call_id = "a"
+    content = property(lambda _: BIG)
+
+
+@pytest.mark.parametrize("make", [dict, MappingProxyType, UserDict, OrderedDict, lambda one: SimpleNamespace(**one)])
+@pytest.mark.parametrize("around", [dict, MappingProxyType, lambda one: SimpleNamespace(**one)])
+def test_mappings_and_objects_keep_their_types(make: Any, around: Any) -> None:
+    """Read-only ones too: what holds a replaced result is of the type that it was, and the given one is as it was."""
+    message = make({"role": "tool", "tool_call_id": "a", "content": BIG})
+    request = around({"messages": [message]})
+    wire = protocols["openai-chat"]
+    [found] = wire.tool_results(request)
+    changed = wire.with_results(request, {found.key: "new"})
+    [again] = wire.tool_results(changed)
+    assert (again.key, again.value, found.value) == (found.key, "new", BIG)
+    assert wire.tool_results(request)[0].value == BIG
+    assert type(changed) is type(request)
+    messages = changed.messages if isinstance(changed, SimpleNamespace) else changed["messages"]
+    assert type(messages[0]) is type(message)
+
+
+def test_an_object_that_cannot_be_changed_is_named() -> None:
+    """With what to pass instead."""
+    wire = protocols["openai-chat"]
+    [found] = wire.tool_results([ReadOnly()])
+    with pytest.raises(CallerError, match="'content' of a ReadOnly cannot be replaced; pass plain data"):
+        wire.with_results([ReadOnly()], {found.key: "new"})
+
+
 def test_a_valid_call_keeps_its_bytes_when_its_own_value_is_given() -> None:
     """The object that a call has already changes no byte; another one does, also where Python takes both for equal."""
     call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": '{ "n":1.0 }'}}
@@ -218,3 +254,36 @@ def test_a_valid_call_keeps_its_bytes_when_its_own_value_is_given() -> None:
     (past,) = wire.past_calls(request)
     assert wire.with_calls(request, {past.key: {"n": 1.0}}) is request
     assert wire.past_calls(wire.with_calls(request, {past.key: {"n": True}}))[0].call.raw_args == '{"n":true}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ({"q": ["\ud800", {"\udfff": 1}]}, '{"q":["\ufffd",{"\ufffd":1}]}'),
+        ({"q": "C:\\ud"}, '{"q":"C:\\\\ud"}'),
+        ({"q": "\U0001f600"}, '{"q":"\U0001f600"}'),
+    ],
+)
+def test_arguments_that_are_an_object_become_text_that_stands(arguments: Json, sent: str) -> None:
+    """Where the wire has text: without the lone surrogates that providers refuse, and so the same the next time."""
+    chat = protocols["openai-chat"]
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": arguments}}
+    fit = chat.with_calls({"messages": [{"role": "assistant", "tool_calls": [call]}]}, {})
+    assert fit["messages"][0]["tool_calls"][0]["function"]["arguments"] == sent
+    assert chat.with_calls(fit, {}) is fit
+
+
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "gemini", "parsed"])
+def test_a_call_without_arguments_has_an_empty_object(name: str) -> None:
+    """Where the wire has objects, a response and the history say the same of arguments that are not there."""
+    call: Json = {
+        "anthropic": {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "read"}]},
+        "bedrock": {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "read"}}]},
+        "gemini": {"role": "model", "parts": [{"functionCall": {"id": "a", "name": "read"}}]},
+        "parsed": {"role": "assistant", "tool_calls": [{"id": "a", "name": "read"}]},
+    }[name]
+    wire = protocols[name]
+    [answered] = wire.tool_calls(call)
+    [past] = wire.past_calls([call])
+    assert answered == past.call
+    assert answered.raw_args == {}

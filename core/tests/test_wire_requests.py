@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -194,6 +195,53 @@ def test_a_result_that_failed_stays_whole(name: str) -> None:
         values = [one.value for one in protocols[name].tool_results(again.request)]
         assert values[:3] == [one.value for one in protocols[name].tool_results(request)]
         assert again.results[3].changed
+
+
+class Unsteady(MemoryStore):
+    """A store that fails now and then."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__()
+        self._random = random
+
+    def put(self, blobs: Any, *, owner: str) -> None:
+        """Store nothing, or everything."""
+        if self._random.random() < 0.4:
+            raise OSError(28, "No space left on device")
+        super().put(blobs, owner=owner)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai-chat"])
+@given(
+    random=st.randoms(use_true_random=False),
+    outputs=st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3), min_size=1, max_size=3),
+    batch=st.sampled_from((None, 2_500)),
+)
+@settings(max_examples=50, deadline=None)
+def test_whatever_puts_fail_no_byte_changes_that_was_sent(
+    name: str, random: Random, outputs: list[list[str]], batch: int | None
+) -> None:
+    """Equal outputs, batches, a store that fails now and then: each request begins with the one before."""
+    turns = [
+        Turn(
+            said="go",
+            calls=tuple(
+                Told(call_id=f"{n}-{place}", name="read", arguments={}, output=f"{one} line\n" * 400)
+                for place, one in enumerate(turn)
+            ),
+        )
+        for n, turn in enumerate(outputs)
+    ]
+    plain = Host.load("memory:", discover=False)
+    host = Host(Unsteady(random), Policy(limit=2_000, keep=1_000, batch=batch), plain.registry)
+    sent: list[Json] = []
+    for length in (*range(1, len(turns) + 1), len(turns)):
+        done = host.trim_request(WRITERS[name](turns[:length]), name, owner="c")
+        values = [one.value for one in done.results]
+        assert dumped(values[: len(sent)]) == dumped(sent)
+        for one in done.results:
+            assert host.inflate(one.row, owner="c")
+        sent = values
 
 
 def test_a_short_request_is_the_same_object() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trimtab.types import Json
-from trimtab.wire import RawCall, protocols
+from trimtab.wire import RawCall, detect, protocols
 from trimtab.wire.triggers import spoken
 
 
@@ -374,8 +374,27 @@ def test_results_of_a_request(name: str, request_: Json, wanted: list[Any]) -> N
         ("<think>it is cut <acp_compress>{}</acp_compress>", []),
         ("write `<acp_compress>` to compress", []),
         ("acp_compress {}", []),
+        ('<acp_compress>{"a": "a </acp_compress> b"}</acp_compress>.', [('{"a": "a </acp_compress> b"}', True)]),
+        ('<acp_compress>{"a": "the <think> tag"}</acp_compress>', [('{"a": "the <think> tag"}', True)]),
+        ('<acp_compress>{"a": [1}</acp_compress>, </acp_compress>', [('{"a": [1}', True)]),
+        ("use the <acp_compress> tag: <acp_compress>[]</acp_compress>", [("[]", True)]),
+        ("<Thinking><acp_compress>{}</acp_compress></Thinking><acp_compress>[]</acp_compress>", [("[]", True)]),
+        ("I use no <think> here. <acp_compress>[]</acp_compress>", [("[]", True)]),
     ],
 )
 def test_calls_written_into_text(text: str, found: list[Any]) -> None:
     """Text between tags is a call; in thinking and in back quotes it is not; without the end it is incomplete."""
     assert [(one.raw_args, one.complete) for one in spoken(text)] == found
+
+
+def test_code_assist_wraps_an_answer_of_geminis() -> None:
+    """Whole or streamed, a response inside a `response` is read as Gemini's."""
+    part = {"functionCall": {"id": "a", "name": "read", "args": {"n": 1}}}
+    answer = {"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [part]}}]}
+    wrapped = {"response": answer, "traceId": "x"}
+    assert detect(wrapped) == "gemini"
+    calls = protocols["gemini"].tool_calls(wrapped)
+    assert [(one.call_id, one.raw_args, one.complete) for one in calls] == [("a", {"n": 1}, True)]
+    stream = protocols["gemini"].stream()
+    stream.feed(wrapped)
+    assert stream.close() == calls == protocols["gemini"].tool_calls(answer)

@@ -58,7 +58,8 @@ def trimtab_wire_protocols() -> Iterable[WireProtocol]:
 
     Called once, at load. Each has a `name` that no other may have, and every method of `trimtab.wire.WireProtocol`;
     where two are equally sure of a request, the one that was registered first reads it. Raising: the plugin is reported
-    and taken out. Example::
+    and taken out. A method that raises later, or gives another type than it should, is a `PluginError` that names the
+    protocol, for whoever asked. Example::
 
         @hookimpl
         def trimtab_wire_protocols():
@@ -94,7 +95,8 @@ def trimtab_blob_stores() -> Mapping[str, Callable[[str], BlobStore]]:
 def trimtab_token_counters() -> Mapping[str, Callable[[], TokenCounter]]:
     """Token counters: a mapping of name to factory; budgets with `unit="tokens"` name one in `counter`.
 
-    Called once, at load; a factory when a budget first needs it. Raising: the plugin is reported and taken out.
+    Called once, at load; a factory when a budget first needs it. Raising: the plugin is reported and taken out. A
+    counter that raises later, or gives anything but a whole number from 0, leaves that output whole.
     """
     raise NotImplementedError
 

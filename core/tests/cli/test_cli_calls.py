@@ -234,6 +234,14 @@ def test_an_error_of_the_provider_is_told(trimtab: Any, data: bytes, words: str)
     assert "no tool calls" in done.err
 
 
+def test_many_errors_are_counted(trimtab: Any) -> None:
+    """Ten are told, the others are a number."""
+    done = trimtab("calls", "-", stdin=b'{"type":"error","message":"busy"}\n' * 12)
+    assert done.code == 1
+    assert done.err.count("the provider sent an error: busy\n") == 10
+    assert "… and 2 other errors" in done.err
+
+
 def test_calls_before_an_error_are_printed(trimtab: Any) -> None:
     """They are cut off, and the error is told after them."""
     done = trimtab("calls", "-", "--json", stdin=sse([*CHUNKS[:2], {"error": {"message": "it broke"}}]))

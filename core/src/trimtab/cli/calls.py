@@ -12,7 +12,7 @@ from trimtab.cli.inputs import read_bytes
 from trimtab.cli.options import File, Name
 from trimtab.cli.places import load_policy
 from trimtab.cli.recorded import read_recorded
-from trimtab.cli.screen import saying
+from trimtab.cli.screen import counted, saying
 from trimtab.cli.streams import emit
 from trimtab.discovery import load
 from trimtab.errors import UnsupportedOutput
@@ -20,6 +20,9 @@ from trimtab.types import Json
 from trimtab.wire import RawCall
 
 __all__ = ["calls"]
+
+# Errors that are told one by one.
+_NAMED = 10
 
 
 def calls(
@@ -53,8 +56,10 @@ def calls(
     found = read_recorded(data, protocol, load(load_policy(policy)[0].plugins).wire_protocols)
     for one in found.calls:
         _print(one, json)
-    for words in found.errors:
+    for words in found.errors[:_NAMED]:
         saying(("the provider sent an error: ", "red"), words)
+    if len(found.errors) > _NAMED:
+        saying((f"… and {counted(len(found.errors) - _NAMED, 'other error')}", "red"))
     if not found.calls:
         saying((f"no tool calls; {_read_as(found.protocol)}", "yellow"))
     return 1 if found.errors else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.compress.names import ENVELOPE, KNOWN, SLOTS, plain
+from trimtab.compress.names import ENVELOPE, KNOWN, NAMES, SLOTS, names_compress, plain
 from trimtab.lenient import repairs as names
 from trimtab.lenient.document import Document
 from trimtab.types import Json
@@ -22,6 +22,7 @@ OBJECT: Final = re.compile(
 )
 """An object, with its first key, or an array that begins with one."""
 
+_COMPRESS: Final = re.compile(f"{_BLANK}[\"'][A-Za-z0-9_.:-]{{0,60}}compress[\"']")
 _BLANKS: Final = " \t\r\n"
 _KEY: Final = re.compile(f"(?P<name>[A-Za-z_][A-Za-z0-9_-]*+)(?P<quote>[\"'”’`]?){_BLANK}(?P<colon>[:=：]?){_BLANK}\\Z")
 _KEY_CHARS: Final = 80
@@ -52,7 +53,7 @@ def first_inside(text: str, document: Document, *, known_only: bool = False) -> 
     """The index at which, between the brackets of prose, a document begins; -1: these brackets are no prose.
 
     What is the value of a key belongs to that key, and is left where it is. With `known_only`, a document whose first
-    key is that of a call.
+    key is that of a call, or names it.
     """
     if not _may_be_prose(document):
         return -1
@@ -62,7 +63,7 @@ def first_inside(text: str, document: Document, *, known_only: bool = False) -> 
         start = found.start()
         if _is_value(text[max(document.start, start - _KEY_CHARS) : start], is_object):
             return -1
-        if known_only and plain(found["name"]) not in KNOWN:
+        if known_only and plain(found["name"]) not in KNOWN and not _COMPRESS.match(text, found.end()):
             continue
         if text[start] == "[" and plain(found["name"]) in SLOTS:
             start = found.end() - len(found[0][1:].lstrip(_BLANKS))
@@ -92,7 +93,11 @@ def _begins_known(document: Document) -> bool:
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict)
     first = next(iter(value), None)
-    return (first is not None and plain(first) in KNOWN) or any(isinstance(value.get(slot), list) for slot in SLOTS)
+    if first is None:
+        return False
+    if plain(first) in KNOWN or any(isinstance(value.get(slot), list) for slot in SLOTS):
+        return True
+    return names_compress(value[first]) and plain(first) in NAMES
 
 
 def _may_be_prose(document: Document) -> bool:

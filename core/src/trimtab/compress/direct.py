@@ -1,4 +1,4 @@
-"""The short way for the usual call: an object whose only key is `content`, with an array of entries that are all whole.
+"""The short way for the usual call: an object with `content`, an array of entries that are all whole.
 
 It gives what `Reading` gives for such a value, and leaves every other one to it.
 """
@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.entries import range_or_reason
-from trimtab.compress.names import SPACES
+from trimtab.compress.entries import Defaults, max_chars_of, range_or_reason, topic_of
+from trimtab.compress.names import SPACES, TOPIC
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
-from trimtab.lenient.document import Document
+from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import GIVEN_UP
 from trimtab.types import Json
 
 __all__ = ["PREFIX", "parsed_directly"]
 
 PREFIX: Final = 800  # chars of the text that a diagnosis shows
-_KEYS: Final = ("content",)
-_ALONE: Final = (None, None)
+_KEYS: Final = frozenset(["content", TOPIC, "summaryMaxChars"])
+_ALONE: Final[Defaults] = (None, None)
 
 
 def parsed_directly(text: str, value: Json, document: Document | None, call_id: str | None) -> Parsed | None:
@@ -32,7 +32,7 @@ def parsed_directly(text: str, value: Json, document: Document | None, call_id: 
     """
     if document is not None:
         value = document.value if not text[document.end :].strip(" \t\r\n") else None
-    if type(value) is not dict or len(value) != 1:
+    if type(value) is not dict or not _KEYS.issuperset(value):
         return None
     content = value.get("content")
     if type(content) is not list or not content:
@@ -41,13 +41,14 @@ def parsed_directly(text: str, value: Json, document: Document | None, call_id: 
     if cut and text[-1] in SPACES:  # the long way reads it without that
         return None
     last = content[-1] if cut and document is not None and len(document.open) > 2 else None
+    defaults = _ALONE if len(value) == 1 else _defaults(value)
     ranges: list[CompressRange] = []
     for item in content:
         if type(item) is not dict or "type" in item:
             return None
         if item is last:  # the text ends inside it
             continue
-        entry = range_or_reason(item, _ALONE, call_id)
+        entry = range_or_reason(item, defaults, call_id)
         if type(entry) is not CompressRange:
             return None
         ranges.append(entry)
@@ -61,7 +62,13 @@ def parsed_directly(text: str, value: Json, document: Document | None, call_id: 
             kind="truncated" if cut else "ok",
             raw_prefix=text[:PREFIX],
             length=len(text),
-            keys=_KEYS,
+            keys=tuple(value),
             repairs=repairs,
         ),
     )
+
+
+def _defaults(value: dict[str, Json]) -> Defaults:
+    """The topic and the size beside the content."""
+    topic = value.get(TOPIC)
+    return None if isinstance(topic, Cut) else topic_of(topic), max_chars_of(value.get("summaryMaxChars"))

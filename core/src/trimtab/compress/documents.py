@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from trimtab.compress.buried import OBJECT, first_inside, is_known, is_prose, says_cut
 from trimtab.compress.names import KNOWN, SPACES, plain
+from trimtab.compress.quoted import ENDS_ALONE, read_string
 from trimtab.compress.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
 from trimtab.lenient import repairs as names
 from trimtab.lenient.between import closer_of
@@ -33,7 +34,7 @@ _TOKEN: Final = re.compile(
     "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
     "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
     "|(?P<end></(?:function|invoke|tool_call)>)"
-    '|(?P<string>(?:(?<=[\\n>\\]])|(?<=compress)|(?<=\\n[ \\t]))\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))'
+    '|(?P<string>(?:(?<![^\\n>\\]])|(?<=compress)|(?<=\\n[ \\t])|(?<=Input: ))\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))'
     "|(?P<open>[\\[{｛［])",
 )
 _CLOSERS: Final = {
@@ -47,7 +48,9 @@ _NO_BRACE: Final = re.compile("[\"']?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[\"']?[ \\t
 _FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*[ \\t\\r\\n]*")
 _TAGS: Final = re.compile("<[^<>\\n]{1,80}>|\\[[A-Z_]+\\]|(?:`{3,}|~{3,})[A-Za-z0-9_+-]*")
 _DOCUMENTS: Final = 5_000  # more than that, and it is no call that anyone meant
-_VAIN_CHARS: Final = 200_000  # read for nothing, beside twice the text: what then counts begins with a key of a call
+_VALUES: Final = 500  # between tags; of so many none is looked into for closing tags in its strings
+_VAIN_CHARS: Final = 60_000  # read for nothing: from then on what is in prose must begin with a key of a call
+_CHECK_CHARS: Final = 500  # what looking into a comment costs at least
 _SHORT_GAP: Final = 16
 _GAPS: Final = SPACES + ",;"
 _LOOK_BACK: Final = 200
@@ -147,8 +150,8 @@ class _Search:
         return self._past(token.start(), found.start() if found else -1)
 
     def _comment(self, token: re.Match[str]) -> int:
-        """A comment. One that is not closed is none, nor is one in a sentence that lines later seem to close: `/*` is also
-        how all files of a folder are called.
+        """A comment. One that is not closed is none, nor is one in a sentence that a later line seems to close: `/*` is
+        also how all files of a folder are called.
         """
         opened = token[0]
         found = None if opened in self.unclosed else _CLOSERS[opened].search(self.text, token.end())
@@ -167,7 +170,7 @@ class _Search:
         if opened is None or self.vain > len(self.text) + _VAIN_CHARS:
             return False
         document = read_one(self.text, opened.start())
-        self.vain += document.end - start
+        self.vain += document.end - start + _CHECK_CHARS
         return document.finished and document.end > closer and is_known(document)
 
     def _past(self, start: int, end: int) -> int:
@@ -230,9 +233,8 @@ class _Search:
         self.count += 1
         document = self.first if self.first is not None and not start else read_one(self.text, start)
         if not document.finished or document.repairs:
-            spent = self.vain > 2 * len(self.text) + _VAIN_CHARS
-            inside = first_inside(self.text, document, known_only=spent)
-            if inside > start:
+            inside = first_inside(self.text, document, known_only=self.vain > _VAIN_CHARS)
+            if inside > start and self.vain <= _VAIN_CHARS + 2 * len(self.text):
                 self.vain += document.end - start
                 self.inside = inside
                 return token.end()
@@ -249,9 +251,8 @@ class _Search:
     def _string(self, token: re.Match[str]) -> int:
         """A text that holds JSON, in quotes on lines of its own or between tags."""
         start = token.end() - 1
-        document = read_one(self.text, start)
-        behind = self.text[document.end : document.end + 1]
-        if not isinstance(document.value, str) or not (behind in ("", "<", "\x00") or behind in SPACES):
+        document = read_string(self.text, start)
+        if not isinstance(document.value, str) or not ENDS_ALONE.match(self.text, document.end):
             return start + 1
         self._take(document, start, document.end)
         return document.end
@@ -293,7 +294,9 @@ class _Search:
         text, start = self.text, token.end()
         if is_named(text, token.start(), start, False):
             return start
-        found = closer_of(text, start, _VALUE_ENDS, known=KNOWN)
+        self.count += 1
+        many = self.count > _VALUES
+        found = _VALUE_ENDS.search(text, start) if many else closer_of(text, start, _VALUE_ENDS, known=KNOWN)
         called = list(CALLED.finditer(text, self.last, token.start()))
         if called:
             self.function = called[-1]["name"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from trimtab.compress.lines import LineEntry
-from trimtab.compress.names import MAX_CHARS, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
+from trimtab.compress.names import MAX_CHARS, REF, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
 from trimtab.compress.results import CompressRange
 from trimtab.lenient.strings import mend_surrogates
 from trimtab.types import Json
@@ -38,6 +38,8 @@ _MISSING: Final = "is missing"
 _DIGITS: Final = 9
 # An object with no other keys than these has none that are spelt otherwise.
 _EXACT: Final = frozenset(["startRef", "endRef", "startId", "endId", SUMMARY, TOPIC, "summaryMaxChars"])
+
+_is_ref = REF.match
 
 Entry = CompressRange | str
 """A range, or the reason why an entry is none."""
@@ -82,10 +84,10 @@ def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | N
     if exact:
         start = entry.get("startId") if start is None else start
         end = entry.get("endId") if end is None else end
-    if not isinstance(start, str) or not (start := start.strip(SPACES)) or " " in start:
-        start = ref_of(entry, "start")
-    if not isinstance(end, str) or not (end := end.strip(SPACES)) or " " in end:
-        end = ref_of(entry, "end")
+    if not isinstance(start, str) or not _is_ref(start):
+        start = _clean(ref_of(entry, "start"))
+    if not isinstance(end, str) or not _is_ref(end):
+        end = _clean(ref_of(entry, "end"))
     if summary is None and not exact:
         summary = field(entry, SUMMARY)
     if not start or not end or not isinstance(summary, str) or not summary.strip(SPACES):
@@ -98,8 +100,8 @@ def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | N
     most = None if most is None else max_chars_of(most)
     topic = topic or defaults[0]
     return CompressRange(
-        start_ref=_clean(start),
-        end_ref=_clean(end),
+        start_ref=start,
+        end_ref=end,
         summary=_clean(summary),
         topic=topic and _clean(topic),
         summary_max_chars=most or defaults[1],
@@ -133,7 +135,7 @@ def _clean(text: str) -> str:
     return text
 
 
-def _reason(entry: dict[str, Json], start: str | None, end: str | None, summary: Json) -> str:
+def _reason(entry: dict[str, Json], start: str, end: str, summary: Json) -> str:
     """What an entry lacks, in the order of its fields."""
     if not entry:
         return "an empty object"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from trimtab.types import Json
@@ -15,6 +16,7 @@ __all__ = [
     "MAX_CHARS",
     "NAMES",
     "NESTS",
+    "REF",
     "SLOTS",
     "SPACES",
     "SUMMARY",
@@ -22,6 +24,7 @@ __all__ = [
     "field",
     "named_values",
     "names_compress",
+    "narrowed",
     "plain",
     "ref_of",
     "roles_of",
@@ -53,10 +56,17 @@ KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
 ) - {"start", "end", "input"}
 
+_MEANT: Final = (
+    KNOWN | ENVELOPE | {*ARGUMENTS, *NESTS, *LISTS, "parts", *_STARTS, *_ENDS, *_WEAK_STARTS, *_WEAK_ENDS, *_WEAK_BOTH}
+)
+_MANY: Final = 64
+
 _PLAIN: Final = str.maketrans(
     {"_": "", "-": "", " ": "", **{chr(code): chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}}
 )
-_REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
+_KEPT_CHARS: Final = 40
+REF: Final = re.compile("[mMbB][0-9]{1,7}\\Z")
+_AROUND: Final = SPACES + "\"'`“”‘’.,:;()[]{}<>"
 _SPACED_REF: Final = re.compile("([mMbB])[ \\t_-]+([0-9]{1,7})\\Z")
 _STARTING: Final = frozenset([*_STARTS, *_BOTH])
 _ENDING: Final = frozenset(_ENDS)
@@ -67,7 +77,20 @@ _OTHER_ROLES: Final = {SUMMARY: SUMMARY, TOPIC: "more", MAX_CHARS: "more"}
 
 def plain(name: str) -> str:
     """A key in lower case and without separators: `start_ref`, `StartRef` and `start-ref` are one name."""
+    return _plain(name) if len(name) <= _KEPT_CHARS else name.translate(_PLAIN)
+
+
+@lru_cache(maxsize=512)  # the keys of a call come again with each entry, and those of calls are few
+def _plain(name: str) -> str:
     return name.translate(_PLAIN)
+
+
+def narrowed(value: dict[str, Json]) -> dict[str, Json]:
+    """An object of very many keys with only those that mean something, and one or two others."""
+    if len(value) <= _MANY:
+        return value
+    found = {key: item for key, item in value.items() if plain(key) in _MEANT}
+    return dict([*list(value.items())[:2], *found.items()])
 
 
 def field(entry: dict[str, Json], name: str) -> Json:
@@ -95,8 +118,8 @@ def roles_of(entry: dict[str, Json]) -> dict[str, str]:
     }
 
 
-def ref_of(entry: dict[str, Json], which: str) -> str | None:
-    """The start or end ref of an entry: the first of its names with a text in it."""
+def ref_of(entry: dict[str, Json], which: str) -> str:
+    """The start or end ref of an entry: the first of its names with a text in it; "": there is none."""
     by_name = {plain(key): entry[key] for key in reversed(entry)}
     strong, weak = (_STARTS, _WEAK_STARTS) if which == "start" else (_ENDS, _WEAK_ENDS)
     for name in (*strong, *_BOTH):
@@ -105,9 +128,9 @@ def ref_of(entry: dict[str, Json], which: str) -> str | None:
             return text
     for name in (*weak, *_WEAK_BOTH):
         text = _text(by_name.get(name))
-        if text and _REF.match(text):
+        if text and REF.match(text):
             return text
-    return None
+    return ""
 
 
 def named_values(entry: dict[str, Json], which: str) -> list[Json]:
@@ -117,11 +140,15 @@ def named_values(entry: dict[str, Json], which: str) -> list[Json]:
 
 
 def _text(value: Json) -> str:
+    """The ref that a value is, without what may stand around or inside it; a text that looks like none as it is."""
     if not isinstance(value, str):
         return ""
     text = value.strip(SPACES)
     spaced = _SPACED_REF.match(text)
-    return f"{spaced[1]}{spaced[2]}" if spaced else text
+    if spaced is not None:
+        return f"{spaced[1]}{spaced[2]}"
+    bare = text.strip(_AROUND)
+    return bare if REF.match(bare) else text
 
 
 def names_compress(name: Json) -> bool:

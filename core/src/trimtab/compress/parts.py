@@ -19,6 +19,7 @@ __all__ = ["entries_in", "objects_in"]
 _HOLDERS: Final = frozenset([*SLOTS, *ARGUMENTS, *NESTS, *LISTS])
 _OF_A_CALL: Final = _HOLDERS | ENVELOPE | {TOPIC}
 _NEEDED: Final = ("start", "end", SUMMARY)
+_FIELDS: Final = 50  # with a meaning: an object with more is no entry that anyone meant
 
 
 def objects_in(value: Repeated) -> list[dict[str, Json]]:
@@ -42,43 +43,53 @@ def entries_in(value: Repeated) -> list[dict[str, Json]]:
     roles = roles_of(value)
     first = next((roles[key] for key in value if roles[key] in _NEEDED), "")
     parts: list[dict[str, Json]] = []
-    part: dict[str, Json] = {}
-    anew: dict[str, Json] = {}  # what stands again behind a whole entry
+    part, anew = _Part(), _Part()  # an entry, and what stands again behind it, once it is whole
     for key, item in value.pairs:
         role = roles[key]
-        if key not in part or not role:
-            part[key] = item
-        elif is_entry(part) and role != first:
-            anew[key] = item
-        elif role == first and (anew or _needed(part, roles) > 1):
-            again = {} if _needed(anew, roles) else anew  # a topic before the refs is already that of the next entry
-            parts += _with(part, {} if again else anew, roles)
-            part, anew = {**again, key: item}, {}
+        if key not in part.fields or not role:
+            part.put(key, item, role)
+        elif role != first and part.is_whole():
+            anew.put(key, item, role)
+        elif role == first and (anew.fields or part.needed > 1):
+            begun = {} if anew.needed else anew.fields  # a topic before the refs is already that of the next entry
+            parts += part.ended(_Part() if begun else anew)
+            part, anew = _Part(), _Part()
+            for name, begun_item in begun.items():
+                part.put(name, begun_item, roles[name])
+            part.put(key, item, role)
         else:
-            part[key] = item
-    return _ended(parts, part, anew, roles, first)
-
-
-def _ended(
-    parts: list[dict[str, Json]],
-    part: dict[str, Json],
-    anew: dict[str, Json],
-    roles: dict[str, str],
-    first: str,
-) -> list[dict[str, Json]]:
-    """All entries, now that the object has ended."""
-    if parts and _needed(part, roles) == 1 and not anew:
+            part.put(key, item, role)
+    if parts and part.needed == 1 and not anew.fields:
         if first != "start":
-            return [*parts[:-1], {**parts[-1], **part}]
-        if all(parts[-1].get(key) == item for key, item in part.items()):
+            return [*parts[:-1], {**parts[-1], **part.fields}]
+        if all(parts[-1].get(key) == item for key, item in part.fields.items()):
             return parts
-    return [*parts, *_with(part, anew, roles)]
+    return [*parts, *part.ended(anew)]
 
 
-def _with(part: dict[str, Json], anew: dict[str, Json], roles: dict[str, str]) -> list[dict[str, Json]]:
-    """An entry and what stands again behind it: one field is its last value, several belong to another entry."""
-    return [{**part, **anew}] if _needed(anew, roles) < 2 else [part, anew]
+class _Part:
+    """Fields of one entry. `needed`: how many of them it cannot do without."""
 
+    def __init__(self) -> None:
+        self.fields: dict[str, Json] = {}
+        self.needed = 0
+        self._known: dict[str, Json] = {}
+        self._whole: bool | None = None
 
-def _needed(part: dict[str, Json], roles: dict[str, str]) -> int:
-    return sum(roles[key] in _NEEDED for key in part)
+    def put(self, key: str, item: Json, role: str) -> None:
+        """Set a field."""
+        self.needed += role in _NEEDED and key not in self.fields
+        self.fields[key] = item
+        if role:
+            self._known[key] = item
+            self._whole = None
+
+    def is_whole(self) -> bool:
+        """Whether it is an entry."""
+        if self._whole is None:
+            self._whole = len(self._known) <= _FIELDS and is_entry(self._known)
+        return self._whole
+
+    def ended(self, anew: _Part) -> list[dict[str, Json]]:
+        """The entry and what stands again behind it: one field is its last value, several are another entry's."""
+        return [{**self.fields, **anew.fields}] if anew.needed < 2 else [self.fields, anew.fields]

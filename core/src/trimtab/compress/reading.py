@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 from trimtab._json import decode_strict
@@ -22,8 +23,9 @@ from trimtab.compress.elements import is_promising, read_elements
 from trimtab.compress.entries import is_entry, kind_of, line_range, max_chars_of, topic_of
 from trimtab.compress.found import Found
 from trimtab.compress.lines import blocks, is_header, line_entry
-from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field
+from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field, narrowed
 from trimtab.compress.parts import entries_in, objects_in
+from trimtab.compress.quoted import ENDS_ALONE, read_string
 from trimtab.compress.regions import regions
 from trimtab.compress.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.results import CompressRange
@@ -42,9 +44,10 @@ _NESTED: Final = 12  # values in values, of all kinds: more are no call that any
 _STRINGS: Final = 1_000  # texts in a row: more is no call that anyone meant
 _BETWEEN: Final = SPACES + ","
 _QUOTES: Final = "\"'“‘`"
-_EMPTY_FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+(?:`{3,}|~{3,})?\\Z")
+_EMPTY_FENCE: Final = re.compile("(?:`{3,}+|~{3,}+)[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+(?:`{3,}+|~{3,}+)?\\Z")
 _HEADER_STARTS: Final = frozenset("mMbB")
 _ESCAPED_CHARS: Final = 64
+_OPENED: Final = re.compile("[{\\[]")
 _BRACKETS: Final = "{["
 _NONE: Final[frozenset[int]] = frozenset()
 _ANSWER: Final = "the answer to a call, or a message of someone else's"
@@ -119,7 +122,7 @@ class Reading(Found):
 
     def _regions(self, body: str, whole: bool) -> None:
         """Line form behind a thought, in a fence, between tags. Without their end its last entry has none either."""
-        for region in regions(body):
+        for region in islice(regions(body), _STRINGS):
             self.cut = self.cut or not region.closed
             self._lines(region.text, whole and region.closed)
 
@@ -161,9 +164,11 @@ class Reading(Found):
         for _ in range(_STRINGS):
             if not rest or rest[0] not in _QUOTES:
                 return not rest or self.count() > before
-            document = read_one(rest, 0)
+            document = read_string(rest, 0)
             if not slot and self._is_said(document, rest):
                 return self.count() > before
+            if self.count() == before and ENDS_ALONE.match(rest, document.end) and _OPENED.search(rest, document.end):
+                return False  # another document follows
             value, rest = document.value, rest[document.end :].lstrip(_BETWEEN)
             if not isinstance(value, str) or ("{" in rest and "{" not in value):
                 return self.count() > before
@@ -212,6 +217,12 @@ class Reading(Found):
             return None
         if type(value) is Repeated and self._apart(value, left_open, level, slot):
             return None
+        few = value if slot else narrowed(value)
+        if len(few) < len(value):
+            inner = self._object(few, left_open | {id(few)} if id(value) in left_open else left_open, level, slot)
+            if self.fault_keys == tuple(few):
+                self.fault_keys = tuple(value)
+            return inner
         if is_no_call(value):
             self.fail("missing-content", value, _ANSWER)
             return None

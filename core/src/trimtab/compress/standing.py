@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from trimtab.compress.names import SPACES, names_compress
+from trimtab.compress.quoted import ENDS_ALONE
 
 __all__ = ["CALLED", "ESCAPED", "EXAMPLE", "QUOTED_WORDS", "SENTENCE", "Lines", "is_other", "is_quotation"]
 
@@ -41,8 +42,7 @@ ESCAPED: Final = re.compile(f'[\\[{{ \\t\\r\\n]*+\\\\+"(?!{_WORDS}\\\\+"{_GO_ON}
 
 _ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--(?!-)|/\\*(?=[ \\t*{[])|<!--)")
 _QUOTES: Final = {"`": "`", '"': '"', "'": "'", "“": "”", "‘": "’"}
-_STARTS_ALONE: Final = re.compile("(?:\\A|[\\n>\\]]|compress[ \\t]*[(:=]?)[ \\t]*\\Z")
-_ENDS_ALONE: Final = re.compile("[ \\t]*(?:\\Z|[\\r\\n<)])")
+_STARTS_ALONE: Final = re.compile("(?:\\A|[\\n>\\]]|compress[ \\t]*[(:=]?|Input:)[ \\t]*\\Z")
 _NEAR: Final = 40
 
 
@@ -70,7 +70,7 @@ class Lines:
 def is_quotation(text: str, start: int, end: int) -> bool:
     """Whether what stands here is quoted inside a sentence, not the whole of what is said on its lines."""
     mark = text[start - 1] if start else ""
-    if mark not in _QUOTES or text[end : end + 1] != _QUOTES[mark]:
+    if mark not in _QUOTES or text[end : end + 1] not in ("", _QUOTES[mark]):
         return False
     if text.endswith("```", 0, start):
         return False
@@ -79,7 +79,7 @@ def is_quotation(text: str, start: int, end: int) -> bool:
     if not (text[:start].strip(SPACES) or text[end:].strip(SPACES)):
         return False
     head = text[max(0, start - _NEAR) : start]
-    return _STARTS_ALONE.search(head) is None or _ENDS_ALONE.match(text, end) is None
+    return _STARTS_ALONE.search(head) is None or ENDS_ALONE.match(text, end) is None
 
 
 def is_other(name: str | None) -> bool:

@@ -211,7 +211,7 @@ class Host:
         Raises:
             CallerError: an unknown protocol, or a request that looks like none.
             UnsupportedOutput: a result is not JSON (unless the policy passes such ones whole).
-            PluginError: a plugin's protocol raised.
+            PluginError: a plugin's protocol raised, or gave what it must not; the message names it.
         """
         return self._run(trim_request_steps(self._engine, request, protocol, owner, budget))
 

@@ -227,6 +227,9 @@ def _store(engine: Engine, prepared: _Prepared, owner: str, share: int | None = 
     error = prepared.error
     trimming = prepared.trimming
     if trimming.moved and error is None:
+        # An equal one of its batch may just have failed.
+        error = engine.why_whole(owner, prepared.tool, prepared.output)
+    if trimming.moved and error is None:
         error = yield from _put(trimming.blobs, owner, prepared.tool)
     if error is not None:
         trimming = Trimming(skeleton=prepared.output)

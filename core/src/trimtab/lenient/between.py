@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
+from trimtab.lenient.repairs import BARE_VALUE, MISSING_COMMA
 from trimtab.lenient.tree import read
 
 __all__ = ["closer_of"]
 
 _OPENERS: Final = frozenset('{["')
-_BEGIN: Final = re.compile("[ \\t\\r\\n]*(?:(?:`{3,}|~{3,})[A-Za-z0-9_+-]*[ \\t\\r\\n]*)?")
+_BEGIN: Final = re.compile("[ \\t\\r\\n]*+(?:(?:`{3,}+|~{3,}+)[A-Za-z0-9_+-]*+[ \\t\\r\\n]*+)?")
+_CLOSERS: Final = 6  # tried as the end of one value
+_LIKE_TAGS: Final = frozenset([BARE_VALUE, MISSING_COMMA])  # damage that a tag outside of strings looks like
 
 
 def closer_of(
@@ -18,19 +22,17 @@ def closer_of(
 ) -> re.Match[str] | None:
     """The tag that closes what begins at index `start`; None: the text ends before one.
 
-    Where JSON begins there, it is the first tag behind it. JSON that is not closed by the tag it stands before, and
-    does not end before a later one, was closed by the first tag: its own end is missing.
+    Where JSON begins there, it is the first tag before which it is complete. If there is none, the first tag of all:
+    the end of the JSON itself is missing.
     """
-    found = closer.search(text, start)
-    if found is None:
+    first = closer.search(text, start)
+    if first is None:
         return None
     begin = _BEGIN.match(text, start).end()  # type: ignore[union-attr]  # it matches the empty text
-    if text[begin : begin + 1] not in _OPENERS or closer.search(text, found.end()) is None:
-        return found
-    if read(text[begin : found.start()], 0, known=known).finished:
-        return found
-    whole = read(text, begin, known=known)
-    if not whole.finished or whole.end < found.start():
-        return found
-    behind = closer.search(text, whole.end)
-    return found if behind is None or "<" in text[whole.end : behind.start()] else behind
+    if text[begin : begin + 1] not in _OPENERS or closer.search(text, first.end()) is None:
+        return first
+    for found in islice(closer.finditer(text, start), _CLOSERS):
+        document = read(text[begin : found.start()], 0, known=known)
+        if document.finished and (found.start() == first.start() or _LIKE_TAGS.isdisjoint(document.repairs)):
+            return found
+    return first

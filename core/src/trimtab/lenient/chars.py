@@ -21,6 +21,7 @@ __all__ = [
     "CONTROLS",
     "ENTRY_RUN",
     "FULL_WIDTH_MARKS",
+    "HALF_KEY",
     "KEY_AHEAD",
     "KEY_WITHOUT_COLON",
     "LITERALS",
@@ -98,6 +99,10 @@ KEY_AHEAD: Final = re.compile(
     f"{_ANY}(?:=>|[:=：])" + _ANY
 )
 KEY_WITHOUT_COLON: Final = re.compile(f"[\"']([A-Za-z_][A-Za-z0-9_-]{{0,63}})[\"']{_ANY}[\"'\\[{{]")
+# A key that has lost one of its quotes: `name":` or `"name: "`.
+HALF_KEY: Final = re.compile(
+    f"([A-Za-z_$][A-Za-z0-9_$-]{{0,63}}+)[\"'”’]{_ANY}[:：]|[\"'“‘]([A-Za-z_$][A-Za-z0-9_$-]{{0,63}}+){_ANY}[:：]{_ANY}[\"'“‘\\[{{]"
+)
 VALUE_LITERAL: Final = re.compile(
     r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_])"
 )

@@ -18,6 +18,7 @@ from trimtab.lenient.chars import (
     CHAIN,
     CLOSERS,
     COMMAS,
+    HALF_KEY,
     KEY_AHEAD,
     KEY_WITHOUT_COLON,
     LITERALS,
@@ -30,7 +31,7 @@ from trimtab.lenient.chars import (
     VALUE_LITERAL,
 )
 
-__all__ = ["WINDOW", "Place", "ends_item", "ends_member", "ends_root", "is_known", "past_comments"]
+__all__ = ["WINDOW", "Place", "ends_item", "ends_member", "ends_root", "is_known", "known_key_ahead", "past_comments"]
 
 WINDOW: Final = 2048
 
@@ -61,6 +62,12 @@ class Place:
 def is_known(name: str, known: frozenset[str]) -> bool:
     """Whether a key is one of these, which are spelt in lower case and without separators."""
     return name.replace("_", "").replace("-", "").replace(" ", "").lower() in known
+
+
+def known_key_ahead(text: str, at: int, end: int, known: frozenset[str]) -> bool:
+    """Whether one of these keys, in quotes, and its colon stand at this index."""
+    found = KEY_AHEAD.match(text, at, end) if text[at : at + 1] in QUOTE_ENDS else None
+    return found is not None and is_known(found[found.lastindex or 0], known)
 
 
 def past_comments(text: str, at: int, end: int) -> int:
@@ -123,9 +130,13 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
         if left:
             return False
     if left and place.stack[left - 1]:
+        if left == 1 and "]" in chain and _CLOSED_LATER.search(text, i, end) is None and not _MARK.match(text, i):
+            return True  # only the last brace is missing before other text
         return _key_ahead(text, i, end, place, apart)
     if left:
-        return (apart and _item_ahead(text, i, end)) or _entry_behind(text, i, end, place)
+        if apart and (_item_ahead(text, i, end) or known_key_ahead(text, i, end, place.known)):
+            return True
+        return _entry_behind(text, i, end, place)
     line = text.find("\n", i, end)
     if "\n" in chain or text[i] in ARRAY_OPENERS:
         return True
@@ -183,8 +194,8 @@ def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) 
     """
     found = KEY_AHEAD.match(text, at, end)
     if found is None:
-        found = KEY_WITHOUT_COLON.match(text, at, end)
-        return _cut_key(text, at, end) if found is None else is_known(found[1], place.known)
+        found = KEY_WITHOUT_COLON.match(text, at, end) or HALF_KEY.match(text, at, end)
+        return _cut_key(text, at, end) if found is None else is_known(found[found.lastindex or 0], place.known)
     name, bare = found[found.lastindex or 0], found.lastindex == 7
     if is_known(name, place.known):
         return True

@@ -9,7 +9,7 @@ from trimtab.types import Json
 __all__ = ["Cut", "Document", "put_cut"]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)  # made once a call: without slots it takes a quarter less time
 class Document:
     """One document of a text.
 

@@ -18,6 +18,7 @@ __all__ = ["loads"]
 _FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+\\n?")
 _FENCE_END: Final = re.compile("[\\n\\r \\t]*+[`~]{3,}")
 _ESCAPED: Final = re.compile('[\\[{ \\t\\r\\n]*+\\\\+"')
+_ESCAPED_CHARS: Final = 64
 _OPENER: Final = re.compile("[\\[{｛［]")
 
 
@@ -36,11 +37,11 @@ def loads(text: str) -> tuple[Json, tuple[str, ...]]:
     body = text.strip(PADDING_CHARS)
     if body != text.strip("\t\n\r "):
         repairs[PADDING] = None
-    fence = _FENCE.match(body)
+    fence = _FENCE.match(body) if body[:1] in ("`", "~") else None
     if fence is not None:
         repairs[FENCE] = None
         body = body[fence.end() :]
-    if _ESCAPED.match(body):
+    if "\\" in body[:_ESCAPED_CHARS] and _ESCAPED.match(body):
         body = text_of(body, "", repairs)
         repairs[STRINGIFIED] = None
     start = 0
@@ -51,7 +52,7 @@ def loads(text: str) -> tuple[Json, tuple[str, ...]]:
             repairs[TRAILING_TEXT] = None
     document = read(body, start)
     repairs.update(dict.fromkeys(document.repairs))
-    rest = body[document.end :].strip(PADDING_CHARS)
+    rest = body[document.end :].strip(PADDING_CHARS) if document.end < len(body) else ""
     if rest and not (fence and _FENCE_END.match(rest)):
         repairs[TRAILING_TEXT] = None
     value = document.value

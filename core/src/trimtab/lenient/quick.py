@@ -8,15 +8,13 @@ doubtful, it gives up, and the scanner reads the text. Both give the same value.
 from __future__ import annotations
 
 import re
-from json import JSONDecoder
 from json.encoder import encode_basestring
 from typing import Final
 
 from trimtab._json import decode_or_none
 from trimtab.lenient import repairs as names
-from trimtab.lenient.chars import CONTROLS
+from trimtab.lenient.cut import cut_entry, decoded, read_cut
 from trimtab.lenient.document import Document
-from trimtab.lenient.repeated import with_repeats
 from trimtab.lenient.shapes import (
     BAD,
     BARE_KEY,
@@ -24,7 +22,6 @@ from trimtab.lenient.shapes import (
     BARE_RUN,
     CLEAN,
     COMMENT,
-    CUT,
     DOUBTED,
     DROPPED,
     FIRST_MEMBERS,
@@ -37,6 +34,7 @@ from trimtab.lenient.shapes import (
     LOOSE_RUN,
     MEMBERS,
     MENDED,
+    NO_COLON,
     ONE,
     OPEN_ENTRY,
     OPEN_RUN,
@@ -48,70 +46,26 @@ from trimtab.lenient.shapes import (
     SMART,
     SPACE,
     SURROGATE,
+    TICKED,
     TRAILING,
-    TRAILING_RUN,
+    TRIPLE,
 )
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
 __all__ = ["read_quickly"]
 
-_loose = JSONDecoder(strict=False).decode
 _MAX_LEVELS: Final = 200
-_CLOSED: Final = frozenset("}])>`~")  # a text that ends so was hardly cut inside an entry
-_RAW_BREAK: Final = re.compile('\n[^ \\t\\r\\n"{}\\[\\]]')
 
 
 def read_quickly(text: str, start: int, *, repeats: bool = False) -> Document | None:
     """The document that begins at index `start` with a bracket; None: its damage (with `repeats` also a key that stands
     twice) is not of the easy kinds.
     """
-    if text[-1] not in _CLOSED:
-        found = CUT.match(text, start)
-        if found is not None and text.find("}", found.start(1)) < 0:
-            return _cut(text, start, found, repeats)
+    found = cut_entry(text, start)
+    if found is not None:
+        return read_cut(text, start, found, repeats)
     return _Mender(text, start, repeats).run()
-
-
-def _cut(text: str, start: int, found: re.Match[str], repeats: bool) -> Document | None:
-    """A call that the text ends inside: what is whole of it."""
-    whole = text[start : found.end(2 if found[2] else 1)].rstrip(" \t\r\n").removesuffix(",")
-    repairs: dict[str, None] = {}
-    value = _decoded(f"{whole}}}]}}", repairs, repeats)
-    if value is None:
-        return None
-    repairs[names.UNFINISHED] = None
-    (entries,) = value.values()
-    cut = found[4]
-    return Document(
-        value=value,
-        start=start,
-        end=len(text),
-        finished=False,
-        open=(value, entries, entries[-1]),
-        cut=None if cut is None else text_of(cut, '"', repairs),
-        last_key=found[3] or "",
-        repairs=tuple(repairs),
-    )
-
-
-def _decoded(patched: str, repairs: dict[str, None], repeats: bool) -> Json:
-    """The value of a patched text, in which control characters may still stand as themselves; or None."""
-    value = None
-    if "\n" in patched and _RAW_BREAK.search(patched) and "\\\n" not in patched:
-        # Spelt as escapes, line breaks are JSON only if all of them stand inside of strings.
-        value = decode_or_none(patched.replace("\n", "\\n"))
-        if value is not None:
-            repairs[names.CONTROL] = None
-    if value is None:
-        value = decode_or_none(patched)
-    if value is None and CONTROLS.search(patched):
-        try:
-            value = _loose(patched)
-        except ValueError:
-            return None
-        repairs[names.CONTROL] = None
-    return None if repeats and with_repeats(patched, value) is not value else value
 
 
 class _Mender:
@@ -139,16 +93,18 @@ class _Mender:
             if i >= n:
                 return self._unfinished(i)
             char = text[i]
-            if char == "{" or char == "[":
-                if not self._opens(char, i):
-                    return None
-            elif char == "}" or char == "]":
+            if char == "}" or char == "]":
                 if not stack or (stack[-1] != char and not self._closes(i)):
                     return None
+                if self.pos > i:  # it was one too many
+                    continue
                 stack.pop()
                 self._marked(i + 1)
                 if not stack:
                     return self._finished(i + 1)
+            elif char == "{" or char == "[":
+                if not self._opens(char, i):
+                    return None
             else:
                 patch = _PATCHES.get(char, _Mender._word)
                 self.pos = i
@@ -222,15 +178,16 @@ class _Mender:
         elif char != '"':
             run = BARE_RUN.match(text, i)
             new, repair = run and BARE_PAIRS.sub(r'"\1"\2', run[0]), names.BARE_KEY
-        elif (stop := self._first_odd(i)) == "}":
-            run = TRAILING_RUN.match(text, i)
-            new, count = TRAILING.subn("", run[0]) if run is not None else ("", 0)
+        elif (run := self._members(i))[1]:
+            new, count = TRAILING.subn("", run[0])
             values, repair = decode_or_none(f"[{new}]"), names.EXTRA_COMMA
             if values is None or count != len(values):  # one of them stood inside a string
                 return False
-        elif stop == "{":
+        elif text[run.end() : run.end() + 1] == "{":
             run, repair = OPEN_RUN.match(text, i), names.MISSING_BRACKET
             new = run and OPEN_ENTRY.sub("},", run[0].rstrip(" \t\n\r")[:-1]) + "},"
+        elif "\\" not in text:
+            return False
         else:
             run, repair = LOOSE_RUN.match(text, i), names.BAD_ESCAPE
             new = run and ("\\\\" not in run[0] or None) and SINGLE_BAD.sub(r"\\\\", run[0])
@@ -240,14 +197,17 @@ class _Mender:
         self._marked(self.pos)
         return True
 
-    def _first_odd(self, i: int) -> str:
-        """What stands behind the plain members, with their commas, of the object at this index."""
-        at: int = FIRST_MEMBERS.match(self.text, i).end()  # type: ignore[union-attr]  # a brace stands there
-        return self.text[at : at + 1]
+    def _members(self, i: int) -> re.Match[str]:
+        """The plain members of the object at this index."""
+        return FIRST_MEMBERS.match(self.text, i)  # type: ignore[return-value]  # a brace stands there
 
     def _closes(self, i: int) -> bool:
-        """A `]` inside an object in an array: the object's own brace is missing."""
+        """A `]` inside an object in an array: the object's own brace is missing. One at the end, with no array open, is
+        too many.
+        """
         stack = self.stack
+        if self.text[i] == "]" and "]" not in stack and not self.text[i:].strip("]} \t\r\n"):
+            return self._patch(i, i + 1, "", names.EXTRA_BRACKET)
         if self.text[i] != "]" or len(stack) < 2 or stack[-1] != "}" or stack[-2] != "]":
             return False
         self._patch(i, i, "}", names.MISSING_BRACKET)
@@ -262,6 +222,8 @@ class _Mender:
         behind: int = SPACE.match(self.text, i + 1).end()  # type: ignore[union-attr]  # it matches the empty text
         if self.text[behind : behind + 1] != "{":
             return False
+        if self._before(i) == "[":
+            return self._patch(i, i + 1, "", names.EXTRA_COMMA)
         if stack[-1:] == ["}"]:  # the object before it lacks its brace
             if stack[-2:-1] != ["]"] or self.mark == i:
                 return False
@@ -273,11 +235,13 @@ class _Mender:
     def _string(self, i: int) -> bool:
         """A string with bad characters, bad escapes or inner quotes in it, or no comma behind it."""
         found = DOUBTED.match(self.text, i)
-        if found is None or self.stack[-1:] != ["}"]:
+        if self.stack[-1:] != ["}"]:
             return False
+        if self.text.startswith('"""', i):
+            return self._quoted(TRIPLE.match(self.text, i))
+        if found is None:
+            return self._colonless(i)
         source, end = found[1], found.end()
-        if not source and self.text.startswith('"""', i):
-            return False
         if ("\\u" in source or not source.isascii()) and SURROGATE.search(source):
             return False
         if "\\" not in source:
@@ -294,15 +258,28 @@ class _Mender:
                 self.repairs[names.BAD_ESCAPE] = None
         quoted = f'"{mended}"'
         if self.text[end : end + 1] == '"':
-            return self._patch(i, end, quoted + ",", names.MISSING_COMMA)
+            return '"' not in source and self._patch(i, end, quoted + ",", names.MISSING_COMMA)
         self.pieces.append(self.text[self.copied : i])
         self.pieces.append(quoted)
         self.copied = self.pos = end
         return True
 
+    def _colonless(self, i: int) -> bool:
+        """A key and a bracket behind it."""
+        found = NO_COLON.match(self.text, i)
+        if found is None or self._before(i) not in ("{", ","):
+            return False
+        return self._patch(i, found.end(), f'"{found[1]}":', names.MISSING_COLON)
+
+    def _quoted(self, found: re.Match[str] | None) -> bool:
+        """A string in other quotes, with none inside."""
+        return found is not None and self._patch(found.start(), found.end(), f'"{found[1]}"', names.QUOTES)
+
     def _smart(self, i: int) -> bool:
-        found = SMART.match(self.text, i)
-        return found is not None and self._patch(i, found.end(), f'"{found[1]}"', names.QUOTES)
+        return self._quoted(SMART.match(self.text, i))
+
+    def _ticked(self, i: int) -> bool:
+        return self.stack[-1:] == ["}"] and self._quoted(TICKED.match(self.text, i))
 
     def _single(self, i: int) -> bool:
         found = SINGLE_KEY.match(self.text, i)
@@ -329,7 +306,7 @@ class _Mender:
         if end < len(self.text) and not REST.match(self.text, end):
             return None  # the scanner knows how to tell other text behind the document from text of its last string
         patched = "".join([*self.pieces, self.text[self.copied : end]])
-        value = _decoded(patched, self.repairs, self.repeats)
+        value = decoded(patched, self.repairs, self.repeats)
         if value is None:
             return None
         return self._document(value, end)
@@ -373,7 +350,7 @@ class _Mender:
         else:
             whole = rest.rstrip(" \t\r\n").removesuffix(",")
         before = "".join([*self.pieces, text[self.copied : self.mark]])
-        value = _decoded(f"{before}{whole}{''.join(reversed(stack))}", self.repairs, self.repeats)
+        value = decoded(f"{before}{whole}{''.join(reversed(stack))}", self.repairs, self.repeats)
         if value is None:
             return None
         self.repairs[names.UNFINISHED] = None
@@ -390,6 +367,7 @@ _PATCHES: Final = {
     '"': _Mender._string,
     "'": _Mender._single,
     "“": _Mender._smart,
+    "`": _Mender._ticked,
     "/": _Mender._comment,
     "#": _Mender._comment,
 }

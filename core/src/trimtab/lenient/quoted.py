@@ -29,6 +29,8 @@ _TRIPLE: Final = {
 _ENTRY_START: Final = re.compile("\\}[ \\t\\r\\n]*+,?+[ \\t\\r\\n]*+\\{[ \\t\\r\\n]*+\\Z")
 _BEHIND: Final = 64
 _REF: Final = re.compile("[ \\t\\r\\n]*+([mMbB][0-9]{1,7})[ \\t\\r\\n]*+")
+_KEY_AND_COLON: Final = re.compile("([A-Za-z_][A-Za-z0-9_-]{0,39}+)[ \\t]{0,4}+([:：])[ \\t\\r\\n\\[{]{0,8}+")
+_COLONS: Final = frozenset(":：=")
 _BARE: Final = 7  # the group of KEY_AHEAD that is a key without quotes
 _NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string whose quote was lost before a comma
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
@@ -185,6 +187,11 @@ class QuotedText:
                     self._scan = at
                     return False
                 self.repairs[names.INNER_QUOTE] = None
+            if self._is_key_text and self._known and not self._pieces and not self._triple:
+                lost = self._key_runs_on(at)
+                if lost is not False:
+                    self._scan = at
+                    return lost is True
             if self._is_key_text or self._triple or self._ends(behind):
                 self._finish(at, past_bracket(text, behind) if self._in_brackets else behind, True)
                 return True
@@ -246,6 +253,28 @@ class QuotedText:
             self._state = self._resume
             self.on_value(value, self._start, behind, by_text)
             self._after_value()
+
+    def _key_runs_on(self, at: int) -> bool | None:
+        """Whether a key has lost its closing quote, so that the quote at this index is that of its value; then the key
+        is told. None: more text is needed to say so.
+        """
+        found = _KEY_AND_COLON.fullmatch(self.text, self.pos, at)
+        if found is None or not is_known(found[1], self._known):
+            return False
+        if not self._enough(at):
+            return None
+        if self._peek_behind(at + 1) in _COLONS:
+            return False
+        self.repairs[names.MISSING_QUOTE] = None
+        self.pos = found.end(2)
+        self.on_key(found[1], self._start, self.pos)
+        self._colon, self._state = True, self.VALUE
+        return True
+
+    def _peek_behind(self, i: int) -> str:
+        """The first character behind white space, or "" at the end."""
+        i = self._skip(i)
+        return self.text[i : i + 1]
 
     def _ends(self, behind: int) -> bool:
         end = min(len(self.text), behind + WINDOW)

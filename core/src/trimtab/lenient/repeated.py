@@ -39,8 +39,8 @@ def with_repeats(text: str, value: Json) -> Json:
     """The value of a JSON text, in which objects with a key twice are `Repeated`. `value`: as a decoder gave it; where
     there is no such object, it is given back as it is.
     """
-    number = text.count(_KEY) - text.count(_ESCAPED)
-    if number == _near(value) or number == _keys(value):
+    number = text.count(_KEY)
+    if number == _near(value) or number - text.count(_ESCAPED) == _keys(value):
         return value
     found: list[Repeated] = []
 

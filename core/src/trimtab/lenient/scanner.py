@@ -28,7 +28,7 @@ from trimtab.lenient.chars import (
     QUOTE_ENDS,
     SEPARATORS,
 )
-from trimtab.lenient.closing import WINDOW, past_comments
+from trimtab.lenient.closing import WINDOW, known_key_ahead, past_comments
 from trimtab.lenient.joining import lone_in_brackets
 from trimtab.lenient.words import BareText
 
@@ -46,6 +46,12 @@ class Scanner(BareText):
     def step(self) -> bool:
         """Read one thing. False: it needs more text than there is, or the document has ended."""
         return _STEPS[self._state](self)
+
+    def run(self) -> None:
+        """Read on until more text is needed, or the document has ended."""
+        steps = _STEPS
+        while steps[self._state](self):
+            pass
 
     def _never(self) -> bool:
         return False
@@ -84,14 +90,14 @@ class Scanner(BareText):
 
     def _at_root(self) -> bool:
         i = self._separators()
-        char = self._peek(i)
+        char = self.text[i : i + 1]
         self._commas = 0
         return self._begin(char, i)
 
     def _at_item(self) -> bool:
         """Before an element of an array, or its end."""
         i = self._separators()
-        char = self._peek(i)
+        char = self.text[i : i + 1]
         if char == "{" and self.bulk and self._run(i):
             return True
         if char in CLOSERS:
@@ -106,6 +112,12 @@ class Scanner(BareText):
         if self._implied and self._stack[-1] is None and char in QUOTE_ENDS and self.key_ahead(i):
             self._pop(i, True)
             return True
+        if self._known and char in QUOTE_ENDS and self._stack[-1] is False:
+            if not self._enough(i):
+                return False
+            if known_key_ahead(self.text, i, i + WINDOW, self._known):
+                self.repairs[names.MISSING_BRACKET] = None
+                return self._open(True, i - 1)
         fresh, commas = self._fresh, self._commas
         if not self._begin(char, i):
             return False
@@ -118,7 +130,7 @@ class Scanner(BareText):
         i = self._separators()
         if self.bulk and self._member():
             return True
-        char = self._peek(i)
+        char = self.text[i : i + 1]
         if char in CLOSERS:
             return self._closer(char, i)
         if not char:
@@ -167,7 +179,7 @@ class Scanner(BareText):
     def _at_value(self) -> bool:
         """Behind a key: the colon, then the value."""
         i = self._skip(self.pos)
-        char = self._peek(i)
+        char = self.text[i : i + 1]
         if char in COMMENT_START:
             if not self._enough(i):
                 return False
@@ -238,12 +250,13 @@ class Scanner(BareText):
             inner = self._skip(i + 1)
             if inner >= len(self.text) and not self.closed:
                 return False
-            if self._peek(inner) == "{":
+            behind = self.text[inner : inner + 1]
+            if behind == "{":
                 inner = OPENERS.match(self.text, inner).end() - 1  # type: ignore[union-attr]  # a brace stands there
                 self.repairs[names.EXTRA_BRACKET] = None
                 self.pos = inner
                 return True
-            if self._peek(inner) in OBJECT_OPENERS or self._peek(inner) in ARRAY_OPENERS:
+            if behind in OBJECT_OPENERS or behind in ARRAY_OPENERS:
                 self.repairs[names.EXTRA_BRACKET] = None  # this brace opens nothing
                 self.pos = inner
                 return True

@@ -29,6 +29,7 @@ __all__ = [
     "LOOSE_RUN",
     "MEMBERS",
     "MENDED",
+    "NO_COLON",
     "ONE",
     "OPEN_ENTRY",
     "OPEN_RUN",
@@ -40,8 +41,9 @@ __all__ = [
     "SMART",
     "SPACE",
     "SURROGATE",
+    "TICKED",
     "TRAILING",
-    "TRAILING_RUN",
+    "TRIPLE",
 ]
 
 _WS: Final = "[ \\t\\n\\r]*+"
@@ -62,13 +64,18 @@ _SURE_KEY: Final = (
     f'"(?:startRef|startId|start_ref|start_id|endRef|endId|end_ref|end_id|messageId|topic|summary|content)"{_WS}:'
 )
 _TAIL: Final = "[}\\]][ \\t\\n\\r}\\]]*+"
-_TAG: Final = "```|</|<[|｜]"
-_AFTER: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_KEY_NEXT})|\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})"
+_TAG: Final = "```|~~~|</|<[|｜]|\\[/|data:"
+_ASIDE: Final = "/\\*[^*\"']*+\\*/"  # a comment that leaves no doubt where it ends
+_TAILS: Final = f"{_TAIL}(?:{_ASIDE}[ \\t\\n\\r}}\\]]*+)?+"
+_AFTER: Final = f"{_TAILS}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_KEY_NEXT})|\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})"
 _AFTER_DOUBT: Final = f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SURE_KEY})|\\Z|{_TAG})"
+_LAST_COMMENT: Final = "(?://|#)[^\\n\"'`{}\\[\\]]*+\\n?\\Z"
+_CLOSED: Final = f"\\][ \\t\\n\\r,}}\\]]*+(?:{_ASIDE}[ \\t\\n\\r}}\\]]*+)?+"
 _FOLLOW: Final = (
-    f"(?={_WS}(?:,{_WS}(?:[{{\\]/#]|\\Z)|\\][ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_KEY_NEXT}|{_TAG})|\\Z))"
+    f"(?={_WS}(?:{_ASIDE}{_WS})?+(?:,{_WS}(?:[{{\\],/#]|\\Z)"
+    f"|{_CLOSED}(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_KEY_NEXT}|{_TAG}|{_LAST_COMMENT})|\\Z))"
 )
-_ENDS: Final = f"(?={_WS}(?:,{_WS}(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_WS})?+{_AFTER}))"
+_ENDS: Final = f"(?={_WS}(?:,{_WS}(?:,{_WS})*+(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_WS})*+{_AFTER}))"
 CLEAN: Final = re.compile(
     f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+(?:{_WS},(?={_WS}\\{{))?+'
     f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
@@ -78,8 +85,11 @@ HEAD: Final = re.compile(f'\\{{{_WS}"{_NAME}"{_WS}:{_WS}\\[')
 ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
 # A string with damage inside; its inner quotes are those with a word and no colon behind them.
-_BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+{_WS}[:=：]"
-_INNER: Final = f'"(?=[A-Za-z0-9.;!?]|[ ][A-Za-z0-9(&]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))(?!,?+{_BARE_NEXT})'
+_BARE_NEXT: Final = f"{_WS}[A-Za-z_$][A-Za-z0-9_$-]*+[\"']?+{_WS}[:=：]"
+_INNER: Final = (
+    f'"(?=[A-Za-z0-9.;!?>]|"{_WS}{_AFTER_DOUBT}|[ ][A-Za-z0-9(&]|,[ ](?:[A-Za-z0-9]|"{_NAME}"[ ][A-Za-z]))'
+    f"(?!,?+{_BARE_NEXT})"
+)
 _STRING_BEHIND: Final = f'(?:"[^"\\\\]*+(?:\\\\.[^"\\\\]*+)*+"{_WS}[,}}\\]]|[\\[{{0-9-]|true|false|null)'
 DOUBTED: Final = re.compile(
     f'"([^"\\\\]*+(?:(?:\\\\.|(?<![\\[{{ ]){_INNER}|(?<![\\[{{][ ])(?<=[ ]){_INNER})[^"\\\\]*+)*+)"'
@@ -97,9 +107,9 @@ _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"
 _SINGLE_PAIR: Final = f"{_WS}'[^'\"\\\\\n\ud800-\udfff]{{1,64}}+'{_WS}:{_WS}(?:{_SINGLE_BODY}|{_SCALAR}){_WS}"
 _SINGLE_FLAT: Final = f"\\{{{_SINGLE_PAIR}(?:,{_SINGLE_PAIR})*+\\}}{_FOLLOW}"
 SINGLE_RUN: Final = re.compile(f"{_SINGLE_FLAT}(?:{_WS},{_WS}{_SINGLE_FLAT})*+")
-FIRST_MEMBERS: Final = re.compile(f"\\{{(?:{_PAIR},)*+{_WS}")
+# The plain members of an object; in group 1 its end, where it and those after it have a comma too many there.
 _TRAILING_FLAT: Final = f"\\{{(?:{_PAIR},)++{_WS}\\}}{_FOLLOW}"
-TRAILING_RUN: Final = re.compile(f"{_TRAILING_FLAT}(?:{_WS},{_WS}{_TRAILING_FLAT})*+")
+FIRST_MEMBERS: Final = re.compile(f"\\{{(?:{_PAIR},)*+{_WS}(?:(\\}}){_FOLLOW}(?:{_WS},{_WS}{_TRAILING_FLAT})*+)?+")
 TRAILING: Final = re.compile(f'(?<=[^\\\\]"),(?={_WS}\\}})')
 _LOOSE: Final = '"[^"\\\\\ud800-\udfff]*+(?:\\\\[^u\n][^"\\\\\ud800-\udfff]*+)*+"'
 _LOOSE_PAIR: Final = f"{_WS}{_KEY}{_WS}:{_WS}(?:{_LOOSE}|{_SCALAR}){_WS}"
@@ -116,14 +126,18 @@ _SINGLE_NEXT: Final = f"'{_NAME}'{_WS}:{_WS}{_BEGIN}"
 _SINGLE_AFTER: Final = (
     f"{_TAIL}(?:,[ \\t\\n\\r,}}\\]]*+(?:\\Z|(?:\\{{{_WS})?+{_SINGLE_NEXT})|\\Z|{_SINGLE_NEXT}|```|</)"
 )
-SINGLE: Final = re.compile(f"'([^'\\\\]*+)'(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|{_SINGLE_AFTER}))")
+_SINGLE_ENDS: Final = f"(?={_WS}(?:,{_WS}{_SINGLE_NEXT}|(?:,{_WS})*+{_SINGLE_AFTER}))"
+SINGLE: Final = re.compile(f"'([^'\\\\]*+(?:\\\\.[^'\\\\]*+)*+)'{_SINGLE_ENDS}", re.DOTALL)
 SINGLE_KEY: Final = re.compile(f"'({_NAME})'{_WS}:")
 BARE_KEY: Final = re.compile(f"({_NAME}){_WS}:(?={_WS}{_BEGIN})")
 LITERALS: Final = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null"}
 LITERAL: Final = re.compile(f"({'|'.join(LITERALS)})(?={_WS}[,}}\\]])")
 COMMENT: Final = re.compile("//[^\\n]*+\\n|/\\*(?:[^*]|\\*(?!/))*+\\*/|#[^\\n]*+\\n")
 SPACE: Final = re.compile(_WS)
-DROPPED: Final = re.compile(f"{_WS}[}}\\]]")
+DROPPED: Final = re.compile(f"{_WS}[}}\\],]")
+NO_COLON: Final = re.compile(f'"({_NAME})"{_WS}(?=[\\[{{])')
+TICKED: Final = re.compile(f'`([^`"\\\\\ud800-\udfff]*+)`{_ENDS}')
+TRIPLE: Final = re.compile(f'"""([^"\\\\\ud800-\udfff]++)"""{_ENDS}')
 MEMBERS: Final = re.compile(f'(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+')
 _LAST: Final = f"{_WS}{_KEY}{_WS}:{_WS}{_TEXT}{_WS}"
 _HALVES: Final = (
@@ -138,4 +152,4 @@ CUT: Final = re.compile(
     f'(\\{{(?:{_PAIR},(?={_WS}(?:["A-Za-z_]|\\Z)))*+)(?:({_LAST})|{_HALVES})\\Z',
     re.DOTALL,
 )
-REST: Final = re.compile(f"[ \\t]*+\\n|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})")
+REST: Final = re.compile(f"[ \\t]*+(?:\\n|{_LAST_COMMENT})|[ \\t\\n\\r,}}\\]]*+(?:\\Z|\\{{{_WS}{_SURE_KEY}|{_TAG})")

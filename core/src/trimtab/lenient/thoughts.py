@@ -34,6 +34,7 @@ TAG: Final = re.compile(
 """A tag that begins or ends a thought or a quotation."""
 
 _PARTS: Final = re.compile(f"[<◁\\[]\\|?(?P<slash>/?)(?:(?P<ends>{_ENDS})_)?(?P<name>[A-Za-z][A-Za-z0-9:_-]*)")
+_CLOSER: Final = re.compile("[<◁\\[]/|<\\|[eE]")
 _QUOTED_NAME: Final = re.compile(f"{_PREFIX}{_QUOTED}\\Z")
 _LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
@@ -44,7 +45,7 @@ _BLANKS: Final = " \t"
 _SPACE: Final = " \t\r\n"
 _SENTENCE_ENDS: Final = frozenset(".!?:>]}▷|。！？：…*#-\"'”’)")
 _NAMED_CHARS: Final = 200  # looked at before a tag
-_WALK: Final = 200  # tags: a thought with more of them inside ends at the first that can end it
+_WALK: Final = 40  # tags: a thought with more of them inside ends at the first that can end it
 
 
 @frozen(kw_only=True)
@@ -107,6 +108,8 @@ class Tags:
         The same tag inside counts, as far as all of them are closed. Where the tag of the same name is missing, any
         that closes a thought (or a quotation) will do.
         """
+        if _CLOSER.search(self._text, opener.end) is None:
+            return -1
         if self._tags is None:
             found = (read_tag(self._text, one) for one in TAG.finditer(self._text, opener.start))
             self._tags = [one for one in found if one is not None]
@@ -127,11 +130,12 @@ class Tags:
                     depth[tag.name] = depth.get(tag.name, 0) + 1
                 begin = tag.end
                 continue
-            if depth.get(tag.name, 0) > 0:
+            nested = depth.get(tag.name, 0) > 0
+            if nested:
                 depth[tag.name] -= 1
-            if not depth[opener.name] or tag.name not in depth:
+            if not depth[opener.name] or not nested:
                 return tag.end
-            if first < 0:
+            if first < 0 and tag.name == opener.name:
                 first = tag.end
             if walked - at > _WALK:
                 break

@@ -7,6 +7,7 @@ from typing import Final
 
 from trimtab._json import decode_or_none
 from trimtab.lenient.chars import ENTRY_RUN, MEMBER
+from trimtab.lenient.closing import WINDOW, known_key_ahead
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
 from trimtab.lenient.repairs import BARE_KEY, QUOTES
@@ -93,6 +94,9 @@ class _Tree(Scanner):
     def on_imply(self) -> bool:
         inside = self._containers[-1]
         last = inside.get(self._keys[-1])
+        if type(last) is list and last and type(last[-1]) in (dict, Repeated) and self._is_entry_ahead():
+            self._containers.append(last)  # it was closed too early
+            return True
         if type(last) is not dict and type(last) is not Repeated:
             return False
         container = [last]
@@ -102,6 +106,11 @@ class _Tree(Scanner):
             self._put(container)
         self._containers.append(container)
         return True
+
+    def _is_entry_ahead(self) -> bool:
+        """Whether an object with a known key begins here."""
+        start = self._skip(self.pos + 1)
+        return known_key_ahead(self.text, start, start + WINDOW, self._known)
 
     def on_end(self) -> None:
         self.left_open = tuple(self._containers)
@@ -175,9 +184,7 @@ def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset(
     tree = _Tree(known)
     tree.text = text
     tree.pos = start
-    step = tree.step
-    while step():
-        pass
+    tree.run()
     return Document(
         value=tree.value,
         start=start,

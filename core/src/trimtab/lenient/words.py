@@ -33,6 +33,8 @@ _PUNCTUATION: Final = re.compile("[|.…·*~_+-]+")
 _BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)")
 # Digits in groups of three: in an object, where digits and a comma cannot be a value and a key.
 _THOUSANDS: Final = re.compile(f"[+-]?[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+(?=[{SPACES}]*+(?:[,，}}｝]|\\Z))")
+_QUOTES: Final = frozenset("\"'”")
+_COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
 
@@ -58,12 +60,34 @@ class BareText(QuotedText):
                 self.repairs[names.ELLIPSIS] = None
                 self.pos = end
                 return True
+        name, end = self._without_quote(found[0], end)
+        if end < 0:
+            return False
         self.pos = end
-        self._bare_keys = True
-        self.repairs[names.BARE_KEY] = None
-        self.on_key(mended(found[0], self.repairs), i, end)
+        self.on_key(mended(name, self.repairs), i, end)
         self._colon, self._state = False, self.VALUE
         return True
+
+    def _without_quote(self, name: str, end: int) -> tuple[str, int]:
+        """A key without quotes, or with the second alone, which is no part of it; the index behind, or -1: wait."""
+        if name[-1] in _QUOTES:
+            end -= 1
+            name = name[:-1]
+        elif self.text[end : end + 1] not in _QUOTES:
+            self._bare_keys = True
+            self.repairs[names.BARE_KEY] = None
+            return name, end
+        if not self._enough(end):
+            return name, -1
+        behind = self._skip(end + 1)
+        if name and self.text[behind : behind + 1] in _COLONS:
+            self.repairs[names.MISSING_QUOTE] = None
+            return name, end + 1
+        self._bare_keys = True
+        self.repairs[names.BARE_KEY] = None
+        if self.text[end] == "'":  # it was part of the word
+            return f"{name}'", end + 1
+        return name, end
 
     def _word(self, i: int) -> bool:
         """A value without quotes: a number, a literal, or text up to what can only be structure."""

@@ -15,7 +15,7 @@ from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import aisdk as history
 from trimtab.wire.histories.shape import Shape
-from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
+from trimtab.wire.nodes import blocks, first, has, is_object, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site
 from trimtab.wire.streams.stops import is_cut
@@ -29,14 +29,8 @@ _NO_OUTPUT: Final = ("approval-requested", "approval-responded", "input-streamin
 _WRITTEN: Final = ("input-streaming", "partial-call")
 
 
-def _messages(request: Json) -> tuple[Path, Json]:
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("messages",), items(member(request, "messages"))
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = _messages(request)
+    before, messages = messages_of(request)
     for index, message in enumerate(messages):
         yield from _in_message(message, (*before, index))
 
@@ -209,7 +203,7 @@ AI_SDK: Final = Wire(
     calls=_calls,
     reader=_reader,
     history=Shape(
-        place=_messages,
+        place=messages_of,
         sites=_sites,
         calls=_calls,
         role=history.role,

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from attrs import evolve
+
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import anthropic as history
 from trimtab.wire.histories.shape import Shape
-from trimtab.wire.nodes import blocks, has, items, member, text
+from trimtab.wire.nodes import blocks, has, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site
 from trimtab.wire.streams.stops import is_cut
@@ -30,14 +32,8 @@ _EVENTS: Final = (
 )
 
 
-def _messages(request: Json) -> tuple[Path, Json]:
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("messages",), items(member(request, "messages"))
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = _messages(request)
+    before, messages = messages_of(request)
     turn: Path | None = None
     for index, message in enumerate(messages):
         path = (*before, index)
@@ -74,13 +70,7 @@ def _calls(response: Json) -> Iterator[RawCall]:
     for block in content:
         kind = member(block, "type")
         if kind == "tool_use":
-            raw = member(block, "input")
-            yield RawCall(
-                call_id=text(block, "id"),
-                name=text(block, "name"),
-                raw_args={} if raw is None else raw,
-                complete=complete,
-            )
+            yield evolve(_call(block, (), ()), complete=complete).raw_call
         elif kind == "text":
             yield from spoken(text(block, "text"))
 
@@ -125,7 +115,7 @@ ANTHROPIC: Final = Wire(
     reader=_reader,
     adjacent=True,
     history=Shape(
-        place=_messages,
+        place=messages_of,
         sites=_sites,
         calls=_calls,
         role=history.role,

@@ -54,7 +54,20 @@ def as_object(raw: Json) -> dict[str, Json]:
 
 
 def as_text(arguments: Json) -> str:
-    """The canonical text of an object of arguments. Raises UnsupportedOutput for what is not JSON."""
+    """The canonical text of an object of arguments, lone surrogates as U+FFFD, since providers refuse them.
+
+    Raises:
+        UnsupportedOutput: it is not JSON.
+    """
     from trimtab._json import canonical  # listing the plugins imports the protocols, and need not wait for an encoder
 
-    return canonical(arguments)
+    text = canonical(arguments)
+    return canonical(_without_surrogates(arguments)) if "\\ud" in text else text
+
+
+def _without_surrogates(value: Json) -> Json:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
+    return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value

@@ -10,11 +10,13 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Final
 
+from attrs import evolve
+
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import bedrock as history
 from trimtab.wire.histories.shape import Shape
-from trimtab.wire.nodes import blocks, has, is_object, items, member, text
+from trimtab.wire.nodes import blocks, has, is_object, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -34,14 +36,8 @@ _EVENTS: Final = (
 )
 
 
-def _messages(request: Json) -> tuple[Path, Json]:
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("messages",), items(member(request, "messages"))
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = _messages(request)
+    before, messages = messages_of(request)
     turn: Path | None = None
     for index, message in enumerate(messages):
         path = (*before, index)
@@ -120,13 +116,7 @@ def _calls(response: Json) -> Iterator[RawCall]:
     for _, block in blocks(response if message is None else message, "content"):
         use = member(block, "toolUse")
         if is_object(use) and not _is_of_server(use):
-            raw = member(use, "input")
-            yield RawCall(
-                call_id=text(use, "toolUseId"),
-                name=text(use, "name"),
-                raw_args={} if raw is None else raw,
-                complete=complete,
-            )
+            yield evolve(_call(use, (), ()), complete=complete).raw_call
         elif use is None:
             yield from spoken(text(block, "text"))
 
@@ -163,7 +153,7 @@ BEDROCK: Final = Wire(
     reader=_reader,
     adjacent=True,
     history=Shape(
-        place=_messages,
+        place=messages_of,
         sites=_sites,
         calls=_calls,
         role=history.role,

@@ -16,7 +16,7 @@ from trimtab.types import Json
 from trimtab.wire.arguments import stands_as_object
 from trimtab.wire.histories import chat as history
 from trimtab.wire.histories.shape import Shape
-from trimtab.wire.nodes import blocks, has, is_object, items, member, text
+from trimtab.wire.nodes import blocks, has, is_object, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -34,15 +34,8 @@ _SERVER_FIELDS: Final = (
 _ROLES: Final = ("assistant", "developer", "function", "system", "tool", "user")
 
 
-def _messages(request: Json) -> tuple[Path, Json]:
-    """The messages of a request, with the path to them; a bare list of messages is a request too."""
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("messages",), items(member(request, "messages"))
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = _messages(request)
+    before, messages = messages_of(request)
     for index, message in enumerate(messages):
         path = (*before, index)
         role = member(message, "role")
@@ -173,7 +166,7 @@ def _looks_loose(payload: Json) -> float:
 
 def _has_objects(payload: Json) -> bool:
     """Whether a call's arguments are an object."""
-    _, messages = _messages(payload)
+    _, messages = messages_of(payload)
     messages = [*messages, *(member(one, "message") for one in items(member(payload, "choices")))]
     return any(isinstance(site.raw, dict) for message in messages for site in _calls_in(message, ()))
 
@@ -198,7 +191,7 @@ OPENAI_CHAT: Final = Wire(
     reader=_reader,
     adjacent=True,
     history=Shape(
-        place=_messages,
+        place=messages_of,
         sites=_sites,
         calls=_calls,
         role=history.role,
@@ -216,7 +209,7 @@ VLLM: Final = Wire(
     reader=_loose_reader,
     adjacent=False,
     history=Shape(
-        place=_messages,
+        place=messages_of,
         sites=_loose_sites,
         calls=_loose_calls,
         role=history.role,

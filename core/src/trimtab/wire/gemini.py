@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from attrs import evolve
+
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import gemini as history
@@ -55,13 +57,12 @@ def _sites(request: Json) -> Iterator[Site]:
 
 
 def _call(call: Json, path: Path, message: Path) -> CallSite:
-    return CallSite(
+    return CallSite.of_object(
         path=(*path, "args"),
         message=message,
         call_id=text(call, "id"),
         name=text(call, "name"),
         raw=member(call, "args"),
-        spell=same,
         stands=lambda raw: raw is None or isinstance(raw, dict),  # a call without arguments may leave them out
     )
 
@@ -96,20 +97,21 @@ def _as_object(value: Json, original: Json) -> Json:
     return value if isinstance(value, dict) or type(value) is type(original) else {"output": value}
 
 
+def _unwrapped(response: Json) -> Json:
+    """The response itself: Code Assist has it in a `response` of its own."""
+    inner = member(response, "response")
+    return inner if has(inner, "candidates") and not has(response, "candidates") else response
+
+
 def _calls(response: Json) -> Iterator[RawCall]:
+    response = _unwrapped(response)
     candidates = items(member(response, "candidates"))
     for candidate in candidates or ([{"content": response}] if has(response, "parts") else ()):
         complete = not is_cut(first(candidate, "finishReason", "finish_reason")[1])
         for _, part in blocks(member(candidate, "content"), "parts"):
             _, call = first(part, "functionCall", "function_call")
             if is_object(call):
-                raw = member(call, "args")
-                yield RawCall(
-                    call_id=text(call, "id"),
-                    name=text(call, "name"),
-                    raw_args={} if raw is None else raw,
-                    complete=complete,
-                )
+                yield evolve(_call(call, (), ()), complete=complete).raw_call
             elif not member(part, "thought"):
                 yield from spoken(text(part, "text"))
 
@@ -118,7 +120,7 @@ def _looks(payload: Json) -> float:
     if isinstance(payload, list | tuple):
         roles = [member(one, "role") for one in payload if has(one, "parts")]
         return 0.9 if "model" in roles or roles == [None] else 0.3 * (roles == ["user"])
-    if has(payload, "candidates") or has(payload, "promptFeedback"):
+    if has(_unwrapped(payload), "candidates") or has(payload, "promptFeedback"):
         return 1.0
     if has(payload, "contents"):
         return 1.0

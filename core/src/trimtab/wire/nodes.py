@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from trimtab.errors import CallerError
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
-__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "text"]
+__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "messages_of", "text"]
 
 # Values that have attributes of Python's own and no members.
 _PLAIN = (str, bytes, int, float, type(None), list, tuple)
@@ -63,6 +65,18 @@ def blocks(node: Json, name: str) -> Iterator[tuple[int, Json]]:
     return iter(enumerate(items(member(node, name))))
 
 
+def messages_of(request: Json, *names: str) -> tuple[Path, Sequence[Json]]:
+    """The messages of a request, with the path to them; a bare list of messages is a request too.
+
+    Args:
+        names: of the member that holds them, the first that is there; by default `messages`.
+    """
+    if isinstance(request, list | tuple):
+        return (), request
+    name, found = first(request, *(names or ("messages",)))
+    return (name,), items(found)
+
+
 def changed(payload: Json, changes: Mapping[Path, Json]) -> Json:
     """The payload with what stands at each path replaced; what is not on the way is the same object as before.
 
@@ -93,9 +107,14 @@ def _put(node: Any, path: Path, new: Json) -> Any:
     below = _put(below, tuple(rest), new)
     if isinstance(node, tuple):
         return (*node[: int(step)], below, *node[int(step) + 1 :])
+    if isinstance(node, Mapping) and not isinstance(node, MutableMapping):
+        return MappingProxyType({**node, step: below})
     twin = copy.copy(node)
     if isinstance(node, Mapping | list):
         twin[step] = below
-    else:
+        return twin
+    try:
         object.__setattr__(twin, str(step), below)  # also of a frozen class: the copy is nobody else's yet
+    except AttributeError:
+        raise CallerError(f"{step!r:.80} of a {type(node).__name__} cannot be replaced; pass plain data") from None
     return twin

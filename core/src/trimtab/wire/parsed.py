@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from attrs import evolve
+
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.arguments import stands, stands_as_object
 from trimtab.wire.histories import parsed as history
 from trimtab.wire.histories.shape import Shape
-from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
+from trimtab.wire.nodes import blocks, first, has, is_object, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
@@ -24,6 +26,7 @@ from trimtab.wire.types import RawCall, Stream
 
 __all__ = ["PARSED"]
 
+_HISTORIES: Final = ("messages", "history", "new_messages")
 _IDS: Final = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
 _NAMES: Final = ("name", "tool_name", "toolName", "tool")
 _ARGUMENTS: Final = ("arguments", "args", "input", "params", "parameters")
@@ -40,15 +43,8 @@ def _kind(node: Json) -> str:
     return text(node, "part_kind", "type", "kind", "role").translate(_SEPARATORS)
 
 
-def _messages(request: Json) -> tuple[Path, Json]:
-    if isinstance(request, list | tuple):
-        return (), request
-    name, found = first(request, "messages", "history", "new_messages")
-    return (name,), items(found)
-
-
 def _sites(request: Json) -> Iterator[Site]:
-    before, messages = _messages(request)
+    before, messages = messages_of(request, *_HISTORIES)
     for index, message in enumerate(messages):
         yield from _in_message(message, (*before, index))
 
@@ -103,6 +99,7 @@ def _call(call: Json, path: Path, message: Path) -> CallSite:
         name=text(inner, *_NAMES),
         raw=raw,
         spell=same,
+        nothing=dict,
         # Text that a framework keeps as text is its own form; what it could not decode is not.
         stands=(lambda _: True) if as_text else stands_as_object,
         complete=not is_cut(member(call, "status")),
@@ -133,18 +130,13 @@ def _calls(response: Json) -> Iterator[RawCall]:
                 yield from _calls(one)
         return
     cut = is_cut(first(response, "stopReason", "stop_reason", "finish_reason", "finishReason")[1])
-    if any(has(response, name) for name in ("messages", "history", "new_messages")):
+    if any(has(response, name) for name in _HISTORIES):
         found: Iterator[Site] = _sites(response)
     else:
         found = _in_message(response, ())
     for site in found:
         if isinstance(site, CallSite):
-            yield RawCall(
-                call_id=site.call_id,
-                name=site.name,
-                raw_args={} if site.raw is None else site.raw,
-                complete=site.complete and not cut,
-            )
+            yield evolve(site, complete=site.complete and not cut).raw_call
 
 
 def _looks(payload: Json) -> float:
@@ -153,9 +145,9 @@ def _looks(payload: Json) -> float:
         return 0.2 if next(_calls(payload), None) is not None else 0.0
     if _is_bare_call(payload):
         return 0.7
-    messages = _messages(payload)[1] if isinstance(payload, Mapping) and has(payload, "messages") else payload
-    if isinstance(messages, Mapping):
-        messages = [messages]
+    if isinstance(payload, Mapping) and not has(payload, "messages"):
+        return _looks_at(payload)
+    _, messages = messages_of(payload)
     return max((_looks_at(one) for one in messages), default=0.0)
 
 
@@ -186,7 +178,7 @@ PARSED: Final = Wire(
     calls=_calls,
     reader=_reader,
     history=Shape(
-        place=_messages,
+        place=lambda request: messages_of(request, *_HISTORIES),
         sites=_sites,
         calls=_calls,
         role=history.role,

@@ -15,14 +15,14 @@ from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import responses as history
 from trimtab.wire.histories.shape import Shape
-from trimtab.wire.nodes import has, items, member, text
+from trimtab.wire.nodes import has, items, member, messages_of, text
 from trimtab.wire.protocol import Wire
 from trimtab.wire.sites import CallSite, ResultSite, Site, same
 from trimtab.wire.streams.stops import is_cut
 from trimtab.wire.triggers import spoken
 from trimtab.wire.types import RawCall, Stream
 
-__all__ = ["OPENAI_RESPONSES"]
+__all__ = ["HOSTED", "OPENAI_RESPONSES", "SEARCH"]
 
 # Items that bring the result of a call.
 _RESULTS: Final = (
@@ -34,35 +34,33 @@ _RESULTS: Final = (
 )
 # What answers a call and is no text: definitions of tools, a screenshot.
 _OTHER_RESULTS: Final = {"computer_call_output": "output", "tool_search_output": "tools"}
-# Calls of tools that the client runs, whose arguments are an object of the provider's own making.
-_HOSTED: Final = {
+SEARCH: Final = "tool_search_call"
+"""A call for definitions of tools: no tool of the application's answers it."""
+
+HOSTED: Final = {
     "apply_patch_call": "operation",
     "computer_call": "action",
     "local_shell_call": "action",
     "shell_call": "action",
-    "tool_search_call": "arguments",
+    SEARCH: "arguments",
 }
+"""Calls of tools that the client runs, whose arguments are an object of the provider's own making, and where it is."""
+
 _ITEMS: Final = (
-    *(*_RESULTS, *_OTHER_RESULTS, *_HOSTED),
+    *(*_RESULTS, *_OTHER_RESULTS, *HOSTED),
     *("custom_tool_call", "function_call", "item_reference", "mcp_call", "reasoning"),
 )
 
 
-def _input(request: Json) -> tuple[Path, Json]:
-    """The input items of a request, with the path to them; a bare list of items is a request too."""
-    if isinstance(request, list | tuple):
-        return (), request
-    return ("input",), items(member(request, "input"))
-
-
 def _items(request: Json) -> tuple[Path, Sequence[Json]]:
-    """As `_input`; an input that is only a text is one message of the user."""
-    given = member(request, "input")
-    return (("input",), [given]) if isinstance(given, str) else _input(request)
+    """The input items of a request, with the path to them; an input that is only a text is one message of the user."""
+    path, found = messages_of(request, "input")
+    given = member(request, "input") if path else None
+    return (path, [given]) if isinstance(given, str) else (path, found)
 
 
 def _sites(request: Json) -> Iterator[Site]:
-    before, found = _input(request)
+    before, found = messages_of(request, "input")
     message: Path | None = None
     for index, item in enumerate(found):
         path = (*before, index)
@@ -96,10 +94,10 @@ def _call(item: Json, path: Path, message: Path) -> Iterator[Site]:
         yield CallSite.of_anything(path=(*path, "input"), raw=member(item, "input"), **common)
     elif kind == "mcp_call":
         yield from _mcp(item, path, message)
-    elif kind in _HOSTED and common["call_id"] and member(item, "execution") != "server":
-        key = _HOSTED[kind]
+    elif kind in HOSTED and common["call_id"] and member(item, "execution") != "server":
+        key = HOSTED[kind]
         common["name"] = kind.removesuffix("_call")
-        searches = kind == "tool_search_call"
+        searches = kind == SEARCH
         yield CallSite.of_anything(path=(*path, key), raw=member(item, key), spell=same, hidden=searches, **common)
 
 

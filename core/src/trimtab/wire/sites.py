@@ -29,8 +29,8 @@ class CallSite:
     """A call in the history. `path` leads to its arguments, `message` to the assistant message that holds it.
 
     `spell` writes an object of arguments as the wire has it there; `stands` says whether what is there may be sent
-    again. `answered`: its result needs no block of its own, because the call's block has it or it never comes.
-    `hidden`: it counts for the pairing only.
+    again; `nothing` makes what stands for arguments that are not there. `answered`: its result needs no block of its
+    own, because the call's block has it or it never comes. `hidden`: it counts for the pairing only.
     """
 
     path: Path
@@ -40,6 +40,7 @@ class CallSite:
     raw: Json = field(repr=False)
     spell: Callable[[Json], Json] = as_text
     stands: Callable[[Json], bool] = stands
+    nothing: Callable[[], Json] = str
     answered: bool = False
     by_provider: bool = False
     complete: bool = True
@@ -48,7 +49,7 @@ class CallSite:
     @classmethod
     def of_object(cls, **more: Any) -> CallSite:
         """A call of a wire that has objects for arguments."""
-        return cls(**{"spell": same, "stands": stands_as_object, **more})
+        return cls(**{"spell": same, "stands": stands_as_object, "nothing": dict, **more})
 
     @classmethod
     def of_anything(cls, **more: Any) -> CallSite:
@@ -61,7 +62,7 @@ class CallSite:
         return RawCall(
             call_id=self.call_id,
             name=self.name,
-            raw_args="" if self.raw is None else self.raw,
+            raw_args=self.nothing() if self.raw is None else self.raw,
             complete=self.complete,
             by_provider=self.by_provider,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trimtab.types import Json
 from trimtab.wire.histories import responses as history
 from trimtab.wire.protocol import Wire
+from trimtab.wire.responses import HOSTED, SEARCH
 from trimtab.wire.streams.drafts import Draft, StreamReader, finish, member, number, objects, say, string
 from trimtab.wire.streams.items import Items
 from trimtab.wire.streams.stops import is_cut
@@ -13,16 +14,8 @@ from trimtab.wire.types import RawArgs, RawCall
 __all__ = ["ResponsesStream"]
 
 # Type of an item that is a call, and where its arguments are. The provider runs MCP calls itself.
-_CALLS = {
-    "apply_patch_call": "operation",
-    "computer_call": "action",
-    "custom_tool_call": "input",
-    "function_call": "arguments",
-    "local_shell_call": "action",
-    "mcp_call": "arguments",
-    "shell_call": "action",
-}
-_NAMED = ("custom_tool_call", "function_call", "mcp_call")
+_NAMED = {"custom_tool_call": "input", "function_call": "arguments", "mcp_call": "arguments"}
+_CALLS = {**_NAMED, **{kind: key for kind, key in HOSTED.items() if kind != SEARCH}}
 
 # Events with pieces of arguments, and those that repeat them whole (and under which name).
 _PIECES = (
