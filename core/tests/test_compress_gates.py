@@ -58,7 +58,7 @@ def test_a_call_must_name_enough(chars: int, taken: bool) -> None:
     outcome = compress(session, entry("m1", "m5"))
     assert outcome.ok is taken
     if not taken:
-        text = "it names 4,995 chars that can be folded; a call must name at least 5,000"
+        text = "the call names 4,995 chars that can be folded; at least 5,000 are needed"
         assert only(outcome) == ("too-small", text)
 
 
@@ -75,7 +75,7 @@ def test_the_entries_of_a_call_count_together() -> None:
 def test_what_stays_visible_does_not_count() -> None:
     """A range over the newest messages has the size of what can be folded of it."""
     session = begin(talk(7))
-    text = "it names 4,000 chars that can be folded; a call must name at least 5,000"
+    text = "the call names 4,000 chars that can be folded; at least 5,000 are needed"
     assert only(compress(session, entry("m1", "m7"))) == ("too-small", text)
 
 
@@ -95,7 +95,7 @@ def test_size_is_in_chars_on_both_sides() -> None:
     assert (listed.start_ref, listed.end_ref, listed.chars) == ("m00001", "m00016", 16_000)
     assert listed.tokens > 10_000
     outcome = compress(session, entry("m1", "m4", "中文摘要，写明做了什么、找到了什么。" * 4))
-    assert only(outcome)[1].startswith("it names 4,000 chars")
+    assert only(outcome)[1].startswith("the call names 4,000 chars")
     assert compress(session, entry("m1", "m5", "中文摘要，写明做了什么、找到了什么。" * 4)).ok
 
 
@@ -288,6 +288,18 @@ def test_many_refusals_are_told_in_short() -> None:
     assert max(map(len, lines)) <= 202
 
 
+def test_a_call_of_very_many_entries_has_a_short_answer() -> None:
+    """Twenty blocks have a line of their own; which of a thousand overlapping entries are left out is said in runs."""
+    session = begin(talk(200))
+    disjoint = [entry(f"m{3 * number + 1}", f"m{3 * number + 3}") for number in range(50)]
+    outcome = compress(session, *disjoint)
+    assert len(outcome.folds) == 50
+    assert outcome.text.split("\n")[21:] == ["- and 30 more blocks, to b50"]
+    overlapping = compress(session, *[entry("m160", "m190")] * 1_000)
+    assert len(overlapping.folds) == 1
+    assert overlapping.text.endswith("\n- more entries: 9-999")
+
+
 def test_a_long_receipt_of_many_blocks_names_what_stays_in_short() -> None:
     """Runs of messages and messages that stay are named up to six."""
     messages = [one for number in range(30) for one in (*read(f"p{number}", 10, "plan"), say("user", number))]
@@ -331,7 +343,7 @@ def test_too_little_to_compress_is_told_for_good() -> None:
     """Just below the least size, with nothing to add: the answer ends the matter, and does not say what to combine."""
     session = begin([*talk(4, 1_228), {"role": "user", "content": "so"}, *talk(4, 2)])
     outcome = compress(session, entry("m1", "m5"))
-    assert only(outcome) == ("too-small", "it names 4,914 chars that can be folded; a call must name at least 5,000")
+    assert only(outcome) == ("too-small", "the call names 4,914 chars that can be folded; at least 5,000 are needed")
     assert outcome.text.split("\n")[-1] == (
         "There is not enough to compress now: go on with the task, and call compress again much later."
     )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.folded import block_text
@@ -18,6 +19,8 @@ from trimtab.compress.results import CompressRange
 from trimtab.compress.state import Block, spans_of
 
 __all__ = ["Applied", "Fold", "fold_ranges"]
+
+_LOOKS: Final = 4  # so many times each message is looked at to tell why ranges are refused, however many name it
 
 
 @frozen(kw_only=True)
@@ -64,50 +67,46 @@ def fold_ranges(
         trusted: the ranges are known to have been taken once: sizes are not asked again, since a setting may have
             changed.
     """
-    plans, refusals = _planned(board, ranges, upto, range(len(ranges)) if entries is None else entries)
+    held = board.held(upto)
+    spans, refusals = _resolved(board, ranges, upto, range(len(ranges)) if entries is None else entries)
     if not trusted:
         # What is too small whatever its summaries say is told so at once.
-        plans, small = _large_enough(board, plans, "it")
-        plans, faulty = _well_summed(board, plans)
-        refusals += small + faulty
-    plans, crossing = _apart(plans)
-    refusals += crossing
+        spans, small = _large_enough_at_all(board, spans, upto, held)
+        refusals += small
+    plans: list[_Plan] = []
+    for span in spans:
+        found = _judged(board, span, plans[-1].span if plans else None, upto, held, trusted)
+        if isinstance(found, _Plan):
+            plans.append(found)
+        else:
+            refusals.append(found)
     if not trusted:
-        plans, small = _large_enough(board, plans, "what is left of the call")
+        plans, small = _large_enough(board, plans)
         refusals += small
     folds = [_fold(board, plan, made_by) for plan in plans]
     return Applied(folds=tuple(folds), refusals=tuple(sorted(refusals, key=lambda one: one.index)))
 
 
-def _planned(
+def _resolved(
     board: Board, ranges: Sequence[CompressRange], upto: int, entries: Sequence[int]
-) -> tuple[list[_Plan], list[Refusal]]:
-    """The ranges that name something that can be folded, by place; and the others."""
-    held = board.held(upto)
-    plans: list[_Plan] = []
-    refusals: list[Refusal] = []
-    for index, asked in zip(entries, ranges, strict=True):
-        span = resolve(board, index, asked, upto)
-        found = _plan(board, span, upto, held) if isinstance(span, Span) else span
-        if isinstance(found, _Plan):
-            plans.append(found)
-        else:
-            refusals.append(found)
-    return sorted(plans, key=lambda plan: (plan.span.first, plan.span.index)), refusals
+) -> tuple[list[Span], list[Refusal]]:
+    """The ranges that name rows, by place; and the others."""
+    found = [resolve(board, index, asked, upto) for index, asked in zip(entries, ranges, strict=True)]
+    spans = sorted((one for one in found if isinstance(one, Span)), key=lambda span: (span.first, span.index))
+    return spans, [one for one in found if isinstance(one, Refusal)]
 
 
-def _apart(plans: Sequence[_Plan]) -> tuple[list[_Plan], list[Refusal]]:
-    """Of two ranges that overlap the earlier one counts."""
-    kept: list[_Plan] = []
-    refusals: list[Refusal] = []
-    for plan in plans:
-        if kept and plan.span.first <= kept[-1].span.last:
-            before = kept[-1].span
-            text = f"it overlaps entry {before.index}, {before.range.start_ref} to {before.range.end_ref}"
-            refusals.append(_refusal(plan.span, "overlap", f"{text}: a message can be named once"))
-        else:
-            kept.append(plan)
-    return kept, refusals
+def _judged(board: Board, span: Span, before: Span | None, upto: int, held: set[int], trusted: bool) -> _Plan | Refusal:
+    """What is folded of a range, if it can be taken. `before`: the last one that was."""
+    if before is not None and span.first <= before.last:
+        text = f"it overlaps entry {before.index}, {before.range.start_ref} to {before.range.end_ref}"
+        return _refusal(span, "overlap", f"{text}: a message can be named once")
+    if not trusted and (fault := _length_fault(board, span)):
+        return fault
+    plan = _plan(board, span, upto, held)
+    if isinstance(plan, Refusal) or trusted:
+        return plan
+    return _gain_fault(board, plan) or plan
 
 
 def _refusal(span: Span, reason: Reason, text: str) -> Refusal:
@@ -141,23 +140,22 @@ def _plan(board: Board, span: Span, upto: int, held: set[int]) -> _Plan | Refusa
     return _Plan(span=span, rows=rows, inner=list(inner), kept=kept)
 
 
-def _well_summed(board: Board, plans: Sequence[_Plan]) -> tuple[list[_Plan], list[Refusal]]:
-    """The ranges whose summaries can stand in their place, and the others."""
-    checked = [(plan, _summary_fault(board, plan)) for plan in plans]
-    return [plan for plan, fault in checked if fault is None], [fault for _, fault in checked if fault is not None]
-
-
-def _summary_fault(board: Board, plan: _Plan) -> Refusal | None:
+def _length_fault(board: Board, span: Span) -> Refusal | None:
     """What is wrong with the length of a range's summary; None: nothing."""
-    config, asked = board.config, plan.span.range
+    config, asked = board.config, span.range
     length, most = len(asked.summary), asked.summary_max_chars or config.max_summary
     if length < config.min_summary:
         text = f"its summary has {length:,} chars; at least {config.min_summary:,} are needed to replace messages"
-        return _refusal(plan.span, "summary-too-short", text)
+        return _refusal(span, "summary-too-short", text)
     if length > most:
         allowed = "its summaryMaxChars allows" if asked.summary_max_chars else "allowed are"
-        return _refusal(plan.span, "summary-too-long", f"its summary has {length:,} chars; {allowed} {most:,}")
-    visible = _visible(board, [plan])
+        return _refusal(span, "summary-too-long", f"its summary has {length:,} chars; {allowed} {most:,}")
+    return None
+
+
+def _gain_fault(board: Board, plan: _Plan) -> Refusal | None:
+    """Whether a range would take no less room than now; None: it would."""
+    visible = _visible(board, plan)
     if (full := len(block_text(_block(board, plan, 0)))) < visible:
         return None
     text = f"with its frame its summary would take {full:,} chars in the place of {visible:,}: nothing is gained"
@@ -166,21 +164,54 @@ def _summary_fault(board: Board, plan: _Plan) -> Refusal | None:
     return _refusal(plan.span, "no-gain", text)
 
 
-def _visible(board: Board, plans: Sequence[_Plan]) -> int:
-    """Chars that ranges take together as they are shown now."""
-    inner = {number for plan in plans for number in plan.inner}
-    rows = {at for plan in plans for at in plan.rows}
-    return sum(len(block_text(board.blocks[number])) for number in inner) + sum(board.seen[at].chars for at in rows)
+def _visible(board: Board, plan: _Plan) -> int:
+    """Chars that a range takes as it is shown now."""
+    blocks = sum(len(block_text(board.blocks[number])) for number in plan.inner)
+    return blocks + sum(board.seen[at].chars for at in plan.rows)
 
 
-def _large_enough(board: Board, plans: list[_Plan], what: str) -> tuple[list[_Plan], list[Refusal]]:
-    """The ranges, if they are enough together; those that begin or end with a block always are."""
+def _large_enough_at_all(
+    board: Board, spans: list[Span], upto: int, held: set[int]
+) -> tuple[list[Span], list[Refusal]]:
+    """The ranges, if all that they name is enough, whatever their summaries; those at blocks always are."""
+    plain = [span for span in spans if not span.by_block]
+    merged = [_plan(board, span, upto, held) for span in _merged(plain)]
+    chars = sum(_visible(board, plan) for plan in merged if isinstance(plan, _Plan))
+    if chars >= board.config.min_chars:
+        return spans, []
+    refusals = []
+    work = _LOOKS * upto
+    for span in plain:
+        work -= span.last - span.first + 1
+        found = _plan(board, span, upto, held) if work >= 0 else None
+        refusals.append(found if isinstance(found, Refusal) else _too_small(board, span, "the call names", chars))
+    return [span for span in spans if span.by_block], refusals
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """Ranges in order, those that overlap as one."""
+    found: list[Span] = []
+    for span in spans:
+        if found and span.first <= found[-1].last:
+            found[-1] = evolve(found[-1], last=max(found[-1].last, span.last))
+        else:
+            found.append(span)
+    return found
+
+
+def _large_enough(board: Board, plans: list[_Plan]) -> tuple[list[_Plan], list[Refusal]]:
+    """The ranges, if those that can be taken are enough together; those at blocks always are."""
     plain = [plan for plan in plans if not plan.span.by_block]
-    chars = _visible(board, plain)
+    chars = sum(_visible(board, plan) for plan in plain)
     if chars >= board.config.min_chars:
         return plans, []
-    text = f"{what} names {chars:,} chars that can be folded; a call must name at least {board.config.min_chars:,}"
-    return [plan for plan in plans if plan.span.by_block], [_refusal(plan.span, "too-small", text) for plan in plain]
+    small = [_too_small(board, plan.span, "what is left of the call names", chars) for plan in plain]
+    return [plan for plan in plans if plan.span.by_block], small
+
+
+def _too_small(board: Board, span: Span, what: str, chars: int) -> Refusal:
+    text = f"{what} {chars:,} chars that can be folded; at least {board.config.min_chars:,} are needed"
+    return _refusal(span, "too-small", text)
 
 
 def _block(board: Board, plan: _Plan, made_by: int) -> Block:

@@ -42,6 +42,7 @@ FAILED: Final = "Nothing was changed."
 _NOT_DONE: Final = "Not compressed:"
 _REASONS: Final = 8
 _REASON_CHARS: Final = 200
+_FOLDS: Final = 20
 _KEPT: Final = 6
 _FULL: Final = 2
 # A call with such a fault may be made again at once, with another summary.
@@ -63,7 +64,7 @@ class Failure:
 def receipt(board: Board, applied: Applied, parsed: Parsed) -> str:
     """What was folded, what of it stays visible, and which entries were not taken."""
     lines = [DONE]
-    for fold in applied.folds:
+    for fold in applied.folds[:_FOLDS]:
         block = fold.block
         tokens = board.config.counter.count(block.summary)
         spans = _words(block.spans)
@@ -71,6 +72,8 @@ def receipt(board: Board, applied: Applied, parsed: Parsed) -> str:
         if fold.kept:
             more = f" and {len(fold.kept) - _KEPT} more" if len(fold.kept) > _KEPT else ""
             lines.append(f"  still visible, since they cannot be folded yet: {', '.join(fold.kept[:_KEPT])}{more}")
+    if (more_folds := len(applied.folds) - _FOLDS) > 0:
+        lines.append(f"- and {more_folds} more blocks, to {applied.folds[-1].block.ref}")
     faults = [*_reasons(applied.refusals), *_unread(parsed.diagnostics)]
     return "\n".join([*lines, _NOT_DONE, *faults] if faults else lines)
 
