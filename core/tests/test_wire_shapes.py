@@ -398,3 +398,14 @@ def test_code_assist_wraps_an_answer_of_geminis() -> None:
     stream = protocols["gemini"].stream()
     stream.feed(wrapped)
     assert stream.close() == calls == protocols["gemini"].tool_calls(answer)
+
+
+def test_what_bedrock_runs_itself_is_no_result() -> None:
+    """A tool that Bedrock runs has its result in the same message: neither is anything of ours, nor a fault."""
+    use = {"toolUse": {"toolUseId": "s1", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}}
+    result = {"toolResult": {"toolUseId": "s1", "content": [{"text": "found"}], "type": "nova_grounding_result"}}
+    request = {"messages": [{"role": "assistant", "content": [use, result, {"text": "It rains."}]}]}
+    bedrock = protocols["bedrock"]
+    assert bedrock.tool_results(request) == []
+    assert bedrock.past_calls(request) == []
+    assert bedrock.check_pairs(request) == []

@@ -26,7 +26,7 @@ from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import detect
 
-__all__ = ["rebuild", "status"]
+__all__ = ["FlatSettings", "Settings", "rebuild", "status"]
 
 _COLUMNS = 60
 

@@ -58,8 +58,7 @@ def compress_tools(
 
     Args:
         protocol: as in `trimtab.wire.definitions.PROTOCOLS`. For Gemini these are function declarations, to be put
-            into one `Tool`. `openai-responses` definitions say `"strict": false`: that API is strict by default and
-            would make every optional argument one that must be given.
+            into one `Tool`.
         compress: the first tool's name.
         decompress: the second's; empty: it is left out.
         search: the third's; empty: it is left out.
@@ -77,8 +76,6 @@ def compress_tools(
         tools.append(definition(protocol, decompress, _DECOMPRESS, _decompress_parameters()))
     if search:
         tools.append(definition(protocol, search, _SEARCH, _search_parameters()))
-    if protocol == "openai-responses":
-        return [{**tool, "strict": False} for tool in tools]
     return tools
 
 

@@ -42,12 +42,15 @@ def _sites(request: Json) -> Iterator[Site]:
     for index, message in enumerate(messages):
         path = (*before, index)
         turn = (turn or path) if member(message, "role") == "assistant" else None
+        of_server = set[str]()
         for place, block in blocks(message, "content"):
             there = (*path, "content", place)
             if is_object(use := member(block, "toolUse")):
-                if not _is_of_server(use):
+                if _is_of_server(use):
+                    of_server.add(text(use, "toolUseId"))
+                else:
                     yield _call(use, (*there, "toolUse"), turn or path)
-            elif is_object(result := member(block, "toolResult")):
+            elif is_object(result := member(block, "toolResult")) and text(result, "toolUseId") not in of_server:
                 yield _result(result, (*there, "toolResult"))
 
 

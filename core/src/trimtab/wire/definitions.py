@@ -22,7 +22,8 @@ class ToolShape:
     `schema`: from there to the JSON Schema of the arguments; `other_schemas`: further ways there that applications
     use. `examples`: the key beside the name under which a list of example arguments stands; empty: there is none, and
     they stand in the schema, under `schema_examples`. `example_key`: under which each holds the arguments; empty: it
-    is them. `groups`: keys under which one tool holds a list of definitions.
+    is them. `groups`: keys under which one tool holds a list of definitions. `loose`: it says `"strict": false`, since
+    the API would hold every call to the schema else and make each optional argument one that must be given.
     """
 
     schema: tuple[str, ...]
@@ -33,6 +34,7 @@ class ToolShape:
     example_key: str = ""
     schema_examples: str = "examples"
     groups: tuple[str, ...] = ()
+    loose: bool = False
 
 
 _CHAT: Final = ToolShape(schema=("parameters",), body=("function",), typed=True)
@@ -51,7 +53,7 @@ PROTOCOLS: Final[Mapping[str, ToolShape]] = MappingProxyType(
         ),
         "mcp": ToolShape(schema=("inputSchema",)),
         "openai-chat": _CHAT,
-        "openai-responses": ToolShape(schema=("parameters",), typed=True, groups=("tools",)),
+        "openai-responses": ToolShape(schema=("parameters",), typed=True, groups=("tools",), loose=True),
         "parsed": ToolShape(schema=("parameters",)),
         "vllm": _CHAT,
     }
@@ -94,6 +96,8 @@ def definition(
     body: Json = {"name": name, "description": text, shape.schema[0]: inner}
     if examples and shape.examples:
         body[shape.examples] = [{shape.example_key: one} if shape.example_key else one for one in examples]
+    if shape.loose:
+        body["strict"] = False
     if shape.typed and not shape.body:
         body = {"type": "function", **body}
     for key in reversed(shape.body):
