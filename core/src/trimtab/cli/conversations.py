@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from trimtab._json import canonical, decode
 from trimtab.cli.inputs import read_bytes
-from trimtab.cli.options import Count, File, Flat, Name, Places
+from trimtab.cli.options import Count, File, Name
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import console, counted, one_line, percent, put, saying, styled, table
 from trimtab.cli.streams import emit
@@ -43,6 +43,9 @@ class Settings:
         keep_recent: So many of the newest messages are never folded. Default: 4.
         min_chars: Chars that a call must name at least. Default: 5000.
         protect: A tool whose calls and results are never folded; give it several times for several.
+        policy: Policy file, which says which plugins may load. Default: trimtab.toml in this folder, else
+            [tool.trimtab] in pyproject.toml.
+        debug: Show where an error was raised.
     """
 
     protocol: Name = None
@@ -52,6 +55,8 @@ class Settings:
     keep_recent: Count = None
     min_chars: Count = None
     protect: Annotated[tuple[str, ...], Parameter(metavar="TOOL", negative=())] = ()
+    policy: Annotated[str | None, Parameter(metavar="FILE")] = None
+    debug: bool = False
 
 
 FlatSettings = Annotated[Settings | None, Parameter(name="*")]
@@ -67,7 +72,7 @@ class _Replayed:
     config: CompressConfig
 
 
-def status(file: File, /, *, json: bool = False, settings: FlatSettings = None, places: Flat = None) -> int:
+def status(file: File, /, *, json: bool = False, settings: FlatSettings = None) -> int:
     """Show what is folded in a recorded conversation, what that saves, and what could be folded now.
 
     The conversation is a request of any wire protocol, its list of messages, or JSON lines with a message each. Its
@@ -77,7 +82,7 @@ def status(file: File, /, *, json: bool = False, settings: FlatSettings = None, 
         file: A file, or - for standard input.
         json: Print one object.
     """
-    found = _replayed(file, settings or Settings(), places)
+    found = _replayed(file, settings or Settings())
     report = status_of(Board(found.state, found.now, found.config), found.state)
     if json:
         emit(f"{canonical(_plain(asdict(report)))}\n")
@@ -86,7 +91,7 @@ def status(file: File, /, *, json: bool = False, settings: FlatSettings = None, 
     return 0
 
 
-def rebuild(file: File, /, *, request: bool = False, settings: FlatSettings = None, places: Flat = None) -> int:
+def rebuild(file: File, /, *, request: bool = False, settings: FlatSettings = None) -> int:
     """Print the compression state of a recorded conversation, rebuilt from its messages.
 
     It is one JSON object, as `dump_state` gives it and `load_state` reads it. What was found goes to standard error.
@@ -95,7 +100,7 @@ def rebuild(file: File, /, *, request: bool = False, settings: FlatSettings = No
         file: A file, or - for standard input: a request, its list of messages, or JSON lines with a message each.
         request: Print the conversation as it would be sent instead, with blocks in the place of folded messages.
     """
-    found = _replayed(file, settings or Settings(), places)
+    found = _replayed(file, settings or Settings())
     if request:
         messages = shown(found.state, found.now, found.config)
         emit(f"{canonical(found.now.shape.write(found.request, messages))}\n")
@@ -109,9 +114,9 @@ def rebuild(file: File, /, *, request: bool = False, settings: FlatSettings = No
     return 0
 
 
-def _replayed(file: str, settings: Settings, places: Places | None) -> _Replayed:
+def _replayed(file: str, settings: Settings) -> _Replayed:
     request = _conversation(read_bytes(file), file)
-    known = load(load_policy((places or Places()).policy)[0].plugins).wire_protocols
+    known = load(load_policy(settings.policy)[0].plugins).wire_protocols
     name = settings.protocol or detect(request, known)
     if name is None or name not in known:
         what = "this looks like no wire protocol" if name is None else f"unknown protocol {name!r:.80}"
