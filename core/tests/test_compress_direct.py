@@ -22,6 +22,8 @@ PLAIN = [
     CALL[:-2] + ",]}",
     CALL.replace("\\n", "\n") + "\n",
     CALL.replace("}, {", ", {"),
+    " " + CALL[:-2] + "  \n",
+    CALL[:-2] + ', ], "topic": "x", "summaryMaxChars": 90}',
     CALL.replace('"startId"', "startId"),
     *(CALL[:end] for end in range(16, len(CALL), 7) if CALL[end - 1] != " "),
 ]
@@ -65,7 +67,8 @@ def test_both_ways_agree(text: str) -> None:
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_calls_are_read_directly(text: str) -> None:
     """Damage that is mended, and a cut, take no call off the short way."""
-    assert parsed_directly(text, None, read_one(text, 0), None) is not None
+    document = read_one(text, 0)
+    assert parsed_directly(text, document.value, document, None) is not None
 
 
 @settings(max_examples=200, deadline=None)

@@ -274,6 +274,22 @@ def test_a_call_beside_what_looks_like_a_decoy(text: str) -> None:
     assert starts(text) == (FOUND, "ok")
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        '%s\nIt said "no".',
+        '"Well" then:\n%s\nIt said "no".',
+        "<tool_call>%s</tool_call>\nFor example: " + DRAFT,
+        'Action: compress\nAction Input: %s\n"ok"',
+        'I see [it\nArguments: %s\n"ok"',
+        '```json\n%s\n```\nSee "a" and [b',
+    ],
+)
+def test_a_call_in_a_string(around: str) -> None:
+    """A string that holds the call ends where its JSON does, whatever quotes and brackets are around."""
+    assert starts(around % json.dumps(CALL)) == (FOUND, "ok")
+
+
 NASTY = ["plain words", "</think>", "<think>", "src/*.py */", "</parameter> x", "[see] {x}", "```sh", "it's", "m1-m2 x",
          "// not",
          "</acp_compress>", "Example: x", "<example>", "<|end|>", "\\", '"quoted"', "# title", "日本"]  # fmt: skip

@@ -176,6 +176,22 @@ def test_long_texts_in_small_pieces() -> None:
     assert last[0].value == body.replace("\\n", "\n")
 
 
+@pytest.mark.parametrize("between", ['" + "', '" "', '" + name, "b": "', '"), "b": ("', '" /* + */ + /* x */ "'])
+def test_long_parts_in_small_pieces(between: str) -> None:
+    """Strings in parts longer than what is looked at ahead are read alike however they come in."""
+    text = f'{{"a": ("{"x " * 1_500}{between}{"y, " * 900}"), "c": [1 2 3{" 4" * 900}]}}'
+    whole = events(text, [])
+    for step in (1_000, 37):
+        assert events(text, list(range(step, len(text), step))) == whole
+
+
+@pytest.mark.parametrize(("begin", "unit"), [("[", '"x" + '), ("[", "'x' "), ("[", "1 "), ('{"a": ', "'x' ")])
+def test_more_damage_than_anyone_makes(begin: str, unit: str) -> None:
+    """A text of joints and missing commas alone is given up at some point, and that is told."""
+    _, repairs = loads(begin + unit * 60_000)
+    assert "given-up" in repairs
+
+
 @pytest.mark.parametrize(
     "unit", ["[", "{", '"', "'", "\n", "\\", "{'", '{"', '"}', '",', "“", "/*", '[{"', '{"a":', ":"]
 )

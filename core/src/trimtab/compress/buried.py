@@ -10,7 +10,7 @@ from trimtab.lenient import repairs as names
 from trimtab.lenient.document import Document
 from trimtab.types import Json
 
-__all__ = ["OBJECT", "first_inside", "is_known", "is_prose", "says_cut"]
+__all__ = ["OBJECT", "STRING", "first_inside", "is_known", "is_prose", "says_cut"]
 
 # Damage that words between brackets look like.
 _LIKE_PROSE: Final = frozenset(
@@ -21,6 +21,12 @@ OBJECT: Final = re.compile(
     f"(?:\\[{_BLANK})?[{{｛]{_BLANK}[\"'“‘`]?(?P<name>[A-Za-z_][A-Za-z0-9_-]{{0,63}}+)[\"'”’`]?{_BLANK}[:=：]"
 )
 """An object, with its first key, or an array that begins with one."""
+
+STRING: Final = re.compile(
+    "(?:(?<![^\\n>\\]])|(?<=compress)|(?<=\\n[ \\t])|(?<=(?:Input|press|ments): )|(?<=(?:[Cc]all|[Aa]rgs): ))"
+    '\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{])'
+)
+"""A text that holds JSON, in quotes, where a call can stand."""
 
 _COMPRESS: Final = re.compile(f"{_BLANK}[\"'][A-Za-z0-9_.:-]{{0,60}}compress[\"']")
 _BLANKS: Final = " \t\r\n"
@@ -59,8 +65,12 @@ def first_inside(text: str, document: Document, *, known_only: bool = False) -> 
         return -1
     # Where not even the first word has a colon behind it, those that have one are no keys.
     is_object = isinstance(document.value, dict) and OBJECT.match(text, document.start) is not None
+    string = STRING.search(text, document.start + 1, document.end)
+    quoted = string.start() if string is not None else -1
     for found in OBJECT.finditer(text, document.start + 1, document.end):
         start = found.start()
+        if 0 <= quoted < start:
+            return quoted
         if _is_value(text[max(document.start, start - _KEY_CHARS) : start], is_object):
             return -1
         if known_only and plain(found["name"]) not in KNOWN and not _COMPRESS.match(text, found.end()):
@@ -68,7 +78,7 @@ def first_inside(text: str, document: Document, *, known_only: bool = False) -> 
         if text[start] == "[" and plain(found["name"]) in SLOTS:
             start = found.end() - len(found[0][1:].lstrip(_BLANKS))
         return start
-    return -1
+    return quoted
 
 
 def _is_value(before: str, is_object: bool) -> bool:

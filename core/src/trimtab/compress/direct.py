@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from trimtab.compress.entries import Defaults, max_chars_of, range_or_reason, topic_of
-from trimtab.compress.names import SPACES, TOPIC
+from trimtab.compress.names import TOPIC
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
 from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import GIVEN_UP
@@ -26,20 +26,16 @@ def parsed_directly(text: str, value: Json, document: Document | None, call_id: 
 
     Args:
         text: the whole input.
-        value: what was decoded, where the text is not damaged.
-        document: what begins the text, where it is damaged.
+        value: what was read from it.
+        document: how it was read, where the text is damaged.
         call_id: put into each range.
     """
-    if document is not None:
-        value = document.value if not text[document.end :].strip(" \t\r\n") else None
     if type(value) is not dict or not _KEYS.issuperset(value):
         return None
     content = value.get("content")
     if type(content) is not list or not content:
         return None
     cut = document is not None and not document.finished
-    if cut and text[-1] in SPACES:  # the long way reads it without that
-        return None
     last = content[-1] if cut and document is not None and len(document.open) > 2 else None
     defaults = _ALONE if len(value) == 1 else _defaults(value)
     ranges: list[CompressRange] = []

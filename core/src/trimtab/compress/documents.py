@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compress.buried import OBJECT, first_inside, is_known, is_prose, says_cut
+from trimtab.compress.buried import OBJECT, STRING, first_inside, is_known, is_prose, says_cut
 from trimtab.compress.names import KNOWN, SPACES, plain
 from trimtab.compress.quoted import ENDS_ALONE, read_string
 from trimtab.compress.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
@@ -34,7 +34,7 @@ _TOKEN: Final = re.compile(
     "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
     "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
     "|(?P<end></(?:function|invoke|tool_call)>)"
-    '|(?P<string>(?:(?<![^\\n>\\]])|(?<=compress)|(?<=\\n[ \\t])|(?<=Input: ))\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{]))'
+    f"|(?P<string>{STRING.pattern})"
     "|(?P<open>[\\[{｛［])",
 )
 _CLOSERS: Final = {

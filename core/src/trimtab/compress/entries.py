@@ -92,19 +92,20 @@ def range_or_reason(entry: dict[str, Json], defaults: Defaults, call_id: str | N
         summary = field(entry, SUMMARY)
     if not start or not end or not isinstance(summary, str) or not summary.strip(SPACES):
         return _reason(entry, start, end, summary)
-    topic, most = entry.get(TOPIC), entry.get("summaryMaxChars")
+    topic, most = defaults
     if not exact:
-        topic = field(entry, TOPIC) if topic is None else topic
-        most = field(entry, MAX_CHARS) if most is None else most
-    topic = None if topic is None else topic_of(topic)
-    most = None if most is None else max_chars_of(most)
-    topic = topic or defaults[0]
+        topic = topic_of(field(entry, TOPIC)) or topic
+        own = entry.get("summaryMaxChars")
+        most = max_chars_of(field(entry, MAX_CHARS) if own is None else own) or most
+    elif len(entry) > len(_NEEDED):
+        topic = topic_of(entry.get(TOPIC)) or topic
+        most = max_chars_of(entry.get("summaryMaxChars")) or most
     return CompressRange(
         start_ref=start,
         end_ref=end,
-        summary=_clean(summary),
+        summary=summary if summary.isascii() else _clean(summary),
         topic=topic and _clean(topic),
-        summary_max_chars=most or defaults[1],
+        summary_max_chars=most,
         call_id=call_id,
     )
 

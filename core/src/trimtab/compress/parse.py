@@ -7,11 +7,10 @@ its depth. Strict parsing comes first: valid JSON is never mended, and looked at
 
 from __future__ import annotations
 
-from typing import Final
-
 from trimtab._json import decode_or_none
 from trimtab.compress.direct import PREFIX, parsed_directly
 from trimtab.compress.documents import read_one
+from trimtab.compress.names import SPACES
 from trimtab.compress.reading import Reading
 from trimtab.compress.repairs import BAD_UTF_8
 from trimtab.compress.results import CompressRange, Diagnostics, Parsed
@@ -19,8 +18,6 @@ from trimtab.lenient.repeated import with_repeats
 from trimtab.types import Json
 
 __all__ = ["parse_compress_args"]
-
-_LAST: Final = frozenset("} \t\r\n")  # how an object can end, with white space behind it
 
 
 def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
@@ -40,25 +37,29 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
         reading = Reading(call_id)
         reading.root(raw)
         return _parsed(reading, None)
-    document, value = None, None
-    if text[:1] != "{" or text[-1] in _LAST:
+    document, value, body = None, None, text.strip(SPACES)
+    if body[:1] != "{" or body[-1] == "}":
         value = decode_or_none(text)
     if value is not None:
         value = with_repeats(text, value)
-    elif text[:1] == "{":
-        document = read_one(text, 0)
-    plain = None if bad else parsed_directly(text, value, document, call_id)
+    elif body[:1] == "{":
+        document = read_one(body, 0)
+        value = document.value if document.end == len(body) else None
+    is_padded = len(body) != len(text) and body != text.strip(" \t\r\n")
+    plain = None if bad or is_padded else parsed_directly(text, value, document, call_id)
     if plain is not None:
         return plain
     reading = Reading(call_id)
     if bad:
         reading.repairs[BAD_UTF_8] = None
-    if value is not None:
+    if document is not None:
+        reading.damaged(text, first=document)
+    elif value is not None:
         reading.root(value)
     elif text.strip(" \t\r\n") == "null":
         reading.fail("not-object")
     else:
-        reading.damaged(text, first=document)
+        reading.damaged(text)
     return _parsed(reading, text)
 
 

@@ -90,7 +90,7 @@ class Reading(Found):
             self.value(value, _NONE, level, slot=slot)
 
     def damaged(self, text: str, level: int = 1, *, slot: bool = False, first: Document | None = None) -> None:
-        """A text that is not strict JSON. `first`: the document that begins it, where that was read already."""
+        """A text that is not strict JSON. `first`: the document behind its white space, where that was read already."""
         body = text.strip(SPACES)
         if len(body) != len(text) and body != text.strip(" \t\r\n"):
             self.repairs[PADDING] = None
@@ -102,7 +102,7 @@ class Reading(Found):
         if body[0] in _HEADER_STARTS and is_header(body):
             self._lines(body, whole)
         if self.count() == before:
-            self._documents(body, level, slot, first if len(body) == len(text) else None)
+            self._documents(body, level, slot, first)
         if self.count() == before and body[0] != "{":
             self._regions(body, whole)
         if self.count() == before and slot and (not self.cut or not whole):

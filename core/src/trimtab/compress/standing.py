@@ -42,7 +42,9 @@ ESCAPED: Final = re.compile(f'[\\[{{ \\t\\r\\n]*+\\\\+"(?!{_WORDS}\\\\+"{_GO_ON}
 
 _ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--(?!-)|/\\*(?=[ \\t*{[])|<!--)")
 _QUOTES: Final = {"`": "`", '"': '"', "'": "'", "“": "”", "‘": "’"}
-_STARTS_ALONE: Final = re.compile("(?:\\A|[\\n>\\]]|compress[ \\t]*[(:=]?|Input:)[ \\t]*\\Z")
+_STARTS_ALONE: Final = re.compile(
+    "(?:\\A|[\\n>\\]]|compress[ \\t]*[(:=]?|(?:Input|[Aa]rguments|[Cc]all|[Aa]rgs):)[ \\t]*\\Z"
+)
 _NEAR: Final = 40
 
 

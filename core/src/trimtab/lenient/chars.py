@@ -107,9 +107,8 @@ VALUE_LITERAL: Final = re.compile(
     r"(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|-?[0-9.]+(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_])"
 )
 # Numbers and words of JSON in a row, as in an array without commas; looked at in this many chars.
-LITERALS: Final = re.compile(
-    f"(?:{VALUE_LITERAL.pattern}[{SPACES}]++)*(?:{VALUE_LITERAL.pattern}[{SPACES}]*+)?(?:[,，\\]］}}｝)）\"'“]|\\Z)"
-)
+_LITERAL = f"{VALUE_LITERAL.pattern}[{SPACES}]"
+LITERALS: Final = re.compile(f"(?:{_LITERAL}++){{4}}|(?:{_LITERAL}++)*(?:{_LITERAL}*+)?(?:[,，\\]］}}｝)）\"'“]|\\Z)")
 LITERALS_WINDOW: Final = 64
 
 _NAME = "[A-Za-z_][A-Za-z0-9_]{0,63}+"

@@ -29,11 +29,11 @@ def _string_end(text: str, at: int, end: int) -> int:
     return min(stop + 1, end)
 
 
-def next_part(text: str, at: int, end: int, ends: Callable[[int], bool], in_object: bool) -> int:
+def next_part(text: str, at: int, end: int, ends: Callable[[int, int], bool], in_object: bool) -> int:
     """The index of the quote with which the string goes on whose part ends before index `at`, or -1.
 
     Without a plus between them, strings in a row are one only as the value of a member: in an array they are elements
-    whose comma is missing. `ends` tells whether the quote before an index ends a string by what follows it.
+    whose comma is missing. `ends` tells whether the quote before an index ends a string, by what follows up to `end`.
     """
     i = past_comments(text, at, end)
     if text[i : i + 1] == "+":
@@ -43,17 +43,17 @@ def next_part(text: str, at: int, end: int, ends: Callable[[int], bool], in_obje
     if i >= end or text[i] not in QUOTE_ENDS:
         return -1
     stop = _string_end(text, i, end)
-    if stop >= end or ends(stop):
+    if stop >= end or ends(stop, end):
         return i
     behind = past_comments(text, stop, end)
     goes_on = behind >= end or text[behind] == "+" or (behind > stop and text[behind] in QUOTE_ENDS)
     return i if goes_on else -1
 
 
-def past_operands(text: str, at: int, end: int, ends: Callable[[int], bool]) -> int:
+def past_operands(text: str, at: int, end: int, ends: Callable[[int, int], bool]) -> int:
     """The index behind what is added to a string and is none itself, as in `"a" + name`, or -1."""
     found = _OPERANDS.match(text, at, end)
-    return found.end() if found is not None and ends(found.end()) else -1
+    return found.end() if found is not None and ends(found.end(), end) else -1
 
 
 def lone_in_brackets(text: str, at: int, end: int) -> bool:
@@ -68,7 +68,7 @@ def lone_in_brackets(text: str, at: int, end: int) -> bool:
     return text[behind] in _BRACKETS or text[behind] == "+" or (behind > stop and text[behind] in QUOTE_ENDS)
 
 
-def past_bracket(text: str, at: int) -> int:
+def past_bracket(text: str, at: int, end: int) -> int:
     """The index behind the bracket that closes such a group, or `at` if none stands there."""
-    i = past_comments(text, at, len(text))
-    return i + 1 if text[i : i + 1] in _BRACKETS else at
+    i = past_comments(text, at, end)
+    return i + 1 if i < end and text[i] in _BRACKETS else at

@@ -1,4 +1,4 @@
-"""The parts of the scanner that read strings and comments, and the state that all parts share."""
+"""The part of the scanner that reads strings, and the state that all parts share."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from trimtab.lenient.joining import next_part, past_bracket, past_operands
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
-__all__ = ["QuotedText"]
+__all__ = ["MANY", "QuotedText"]
 
-_FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+(?=[\\n\\[{}\\]]|\\Z)")
 _TRIPLE: Final = {
     quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}(?={quote}?[^{quote}]))*", re.DOTALL) for quote in STRAIGHT
 }
@@ -35,8 +34,8 @@ _BARE: Final = 7  # the group of KEY_AHEAD that is a key without quotes
 _NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string whose quote was lost before a comma
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
 _EARLY: Final = re.compile('["\'][ \\t\\r\\n]*+,[ \\t\\r\\n]*+(["\'])[A-Za-z_]++\\1[ \\t]*+:[ \\t\\r\\n]*+["\\[{0-9]')
-# More inner quotes than any text has by mistake.
-_MANY: Final = 50_000
+# More inner quotes, joints or missing commas than any text has by mistake.
+MANY: Final = 50_000
 _decode = JSONDecoder().raw_decode
 
 
@@ -79,7 +78,7 @@ class QuotedText:
         self._joined: list[str] = []  # the texts before this one that are one string with it
         self._in_brackets = False
         self._doubt = False
-        self._inner = 0  # inner quotes in all the text
+        self._inner = 0  # inner quotes, joints and missing commas in all the text
         self._skipped = -1
         self._wasted = 0
         self._comment_end = ""
@@ -192,13 +191,14 @@ class QuotedText:
                 if lost is not False:
                     self._scan = at
                     return lost is True
-            if self._is_key_text or self._triple or self._ends(behind):
-                self._finish(at, past_bracket(text, behind) if self._in_brackets else behind, True)
+            end = min(len(text), behind + WINDOW)
+            if self._is_key_text or self._triple or self._ends(behind, end):
+                self._finish(at, self._past_bracket(behind, end), True)
                 return True
-            if not self._doubt and self._joins(at, behind):
+            if not self._doubt and self._joins(at, behind, end):
                 return True
             self._inner += 1
-            if self._inner > _MANY:
+            if self._inner > MANY:
                 return self._give_up()
             if self._is_cut(at):
                 return True
@@ -276,21 +276,27 @@ class QuotedText:
         i = self._skip(i)
         return self.text[i : i + 1]
 
-    def _ends(self, behind: int) -> bool:
-        end = min(len(self.text), behind + WINDOW)
+    def _ends(self, behind: int, end: int) -> bool:
+        """Whether the quote before index `behind` ends the string, by what stands there up to index `end`."""
         if not self._stack:
             return ends_root(self.text, behind, end)
-        if self._in_brackets:
-            behind = past_bracket(self.text, behind)
+        behind = self._past_bracket(behind, end)
         rule = ends_member if self._stack[-1] else ends_item
         return rule(self.text, behind, end, self._place())
 
-    def _joins(self, at: int, behind: int) -> bool:
+    def _past_bracket(self, at: int, end: int) -> int:
+        """The index behind the bracket around the string, if there is one."""
+        return past_bracket(self.text, at, end) if self._in_brackets else at
+
+    def _joins(self, at: int, behind: int, end: int) -> bool:
         """Whether the string goes on in another one, as in `"a" + "b"`; then that one is read on."""
-        text, end = self.text, min(len(self.text), behind + WINDOW)
+        text = self.text
         found = next_part(text, behind, end, self._ends, bool(self._stack and self._stack[-1]))
         if found >= 0:
             self.repairs[names.CONCATENATED] = None
+            self._inner += 1
+            if self._inner > MANY:
+                return self._give_up()
             source = "".join([*self._pieces, text[self.pos : at]])
             self._joined.append(text_of(source, self._quote, self.repairs))
             self._begin_text(text[found], found)
@@ -301,7 +307,7 @@ class QuotedText:
         self.repairs[names.MISSING_VALUE] = None
         self._joined.clear()
         self._state = self._resume
-        self.pos = past_bracket(text, found) if self._in_brackets else found
+        self.pos = self._past_bracket(found, end)
         self._in_brackets = False
         self.on_value(None, self._start, self.pos, True)
         self._after_value()
@@ -362,43 +368,3 @@ class QuotedText:
             return at + 1
         self._skipped = brace + end
         return max(at + 1, brace + end)
-
-    def _aside(self, i: int) -> bool:
-        """Step over a comment or a fence that begins here; False: neither does."""
-        if self._comment_begins(i):
-            return True
-        found = _FENCE.match(self.text, i)
-        if found is None:
-            return False
-        self.repairs[names.FENCE] = None
-        self.pos = found.end()
-        return True
-
-    def _comment_begins(self, i: int) -> bool:
-        text = self.text
-        if text.startswith(("//", "#"), i):
-            self._comment_end = "\n"
-        elif text.startswith("/*", i):
-            self._comment_end = "*/"
-        elif text.startswith("<!--", i):
-            self._comment_end = "-->"
-        else:
-            return False
-        self.repairs[names.COMMENT] = None
-        self.pos = i + 2 - text.startswith("#", i)
-        self._resume, self._state = self._state, self.COMMENT
-        return True
-
-    def _in_comment(self) -> bool:
-        text = self.text
-        at = text.find(self._comment_end, self.pos)
-        if at >= 0:
-            self.pos = at + len(self._comment_end)
-            self._state = self._resume
-            return True
-        if not self.closed:
-            self.pos = max(self.pos, len(text) - len(self._comment_end) + 1)
-            return False
-        self.pos = len(text)
-        self._state = self._resume
-        return True

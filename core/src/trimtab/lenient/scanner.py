@@ -30,6 +30,7 @@ from trimtab.lenient.chars import (
 )
 from trimtab.lenient.closing import WINDOW, known_key_ahead, past_comments
 from trimtab.lenient.joining import lone_in_brackets
+from trimtab.lenient.quoted import MANY
 from trimtab.lenient.words import BareText
 
 __all__ = ["MAX_LEVELS", "Scanner"]
@@ -87,6 +88,7 @@ class Scanner(BareText):
             self.repairs[names.EXTRA_COMMA] = None
         elif not commas and not closing and not fresh:
             self.repairs[names.MISSING_COMMA] = None
+            self._inner += 1
 
     def _at_root(self) -> bool:
         i = self._separators()
@@ -96,6 +98,8 @@ class Scanner(BareText):
 
     def _at_item(self) -> bool:
         """Before an element of an array, or its end."""
+        if self._inner > MANY:
+            return self._give_up()
         i = self._separators()
         char = self.text[i : i + 1]
         if char == "{" and self.bulk and self._run(i):
@@ -242,7 +246,7 @@ class Scanner(BareText):
         """Brackets around one string, which mean nothing."""
         self.repairs[names.EXTRA_BRACKET] = None
         self._in_brackets = True
-        self.pos = past_comments(self.text, i + 1, len(self.text))
+        self.pos = past_comments(self.text, i + 1, min(len(self.text), i + WINDOW))
         return self._open_string(self.text[self.pos], self.pos, False)
 
     def _open(self, is_object: bool, i: int) -> bool:

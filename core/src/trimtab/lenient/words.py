@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from trimtab.lenient import repairs as names
+from trimtab.lenient.asides import Asides
 from trimtab.lenient.chars import (
     CLOSERS,
     COLONS,
@@ -19,7 +20,6 @@ from trimtab.lenient.chars import (
     WORD,
 )
 from trimtab.lenient.closing import WINDOW, ends_member
-from trimtab.lenient.quoted import QuotedText
 from trimtab.lenient.scalars import ELLIPSES, scalar_of
 from trimtab.lenient.strings import mended, text_of
 from trimtab.types import Json
@@ -38,7 +38,7 @@ _COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
 
-class BareText(QuotedText):
+class BareText(Asides):
     """Reads bare words."""
 
     def _bare_key(self, i: int) -> bool:
