@@ -52,9 +52,6 @@ def fresh(**config: Any) -> CompressSession:
     return session
 
 
-# When ---------------------------------------------------------------------------------------------------------------
-
-
 def test_without_a_window_there_are_none() -> None:
     """Nothing is urged where nothing is known of the room; nor where the tool is not offered."""
     assert remind(begin(talk(200)), 10**9) is None
@@ -152,9 +149,6 @@ def test_all_folded_once_is_not_asked_for_again() -> None:
     assert reminded_at(session, 150_000, steps=10) == []
 
 
-# What ---------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("tokens", "words"),
     [
@@ -198,9 +192,6 @@ def test_the_example_cannot_be_sent_as_it_stands() -> None:
     assert text is not None
     outcome = compress(session, *json.loads(text[text.index("{") : text.rindex("}") + 1])["content"])
     assert [one.reason for one in outcome.refusals] == ["summary-too-short"]
-
-
-# Bytes --------------------------------------------------------------------------------------------------------------
 
 
 def test_once_shown_they_stay_where_they_were() -> None:

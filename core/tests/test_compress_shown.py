@@ -41,9 +41,6 @@ class Counting:
         return len(text)
 
 
-# Refs ---------------------------------------------------------------------------------------------------------------
-
-
 def test_a_text_has_its_ref_below() -> None:
     """On a line of its own, with its tokens; the system's messages have none and are not counted."""
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi!"}, say("assistant", 1, 10)]
@@ -111,8 +108,6 @@ def test_an_empty_text_gets_no_ref() -> None:
     session = begin([{"role": "user", "content": "Go."}, {"role": "assistant", "content": ""}])
     assert shown_texts(session)[1] == ""
 
-
-# Copies -------------------------------------------------------------------------------------------------------------
 
 COPIES = [
     ("Done.\n[m00012, 340 tokens]", "Done."),
@@ -209,9 +204,6 @@ def test_without_refs_nothing_is_taken_away() -> None:
     assert shown_texts(session)[1] == "Done.\n[m00012, 340 tokens]"
 
 
-# Blocks -------------------------------------------------------------------------------------------------------------
-
-
 def test_a_block_is_a_record_not_a_request() -> None:
     """The summary stands verbatim between delimiters with the block's ref, below a sentence that says what it is."""
     summary = "## Goal\nPort the parser\n## Left to do\n- write tests\n" + "s" * 60
@@ -274,9 +266,6 @@ def test_a_block_stands_where_its_first_message_stood() -> None:
     roles = [one["role"] for one in session.request()]
     assert roles[:6] == ["system", "user", "assistant", "user", "assistant", "tool"]
     assert shown_texts(session)[3].startswith("<folded b1: messages m00003 to m00012>")
-
-
-# Bytes --------------------------------------------------------------------------------------------------------------
 
 
 def test_the_same_request_twice_is_the_same_bytes() -> None:

@@ -51,9 +51,6 @@ def sent_ids(session: CompressSession) -> list[str]:
     return [one["id"] for message in sent for one in message.get("tool_calls", ())]
 
 
-# The count ----------------------------------------------------------------------------------------------------------
-
-
 def test_answers_by_count() -> None:
     """Two in full with what to do instead, the third with the cause and an end, later ones short without a cause."""
     session = begin(talk(20))
@@ -137,9 +134,6 @@ def test_the_count_survives_a_restart_and_a_rebuild() -> None:
         assert fail(again, 3).failures == 4
 
 
-# The end of the loop ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "again",
     [
@@ -204,9 +198,6 @@ def test_a_turn_ends_the_loop_only_if_nothing_succeeded_after() -> None:
         assert turn.should_stop is stops
 
 
-# What stays in sight ------------------------------------------------------------------------------------------------
-
-
 def test_the_newest_two_failed_calls_stay_in_sight() -> None:
     """With their results, so that the model sees what it did; older ones are not sent."""
     session = begin(talk(20))
@@ -246,9 +237,6 @@ def test_calls_beside_another_tools_call_stay_in_sight() -> None:
 def answer_to(one: RawCall) -> Answer:
     """What a tool returned."""
     return Answer(call_id=one.call_id, name=one.name, value="done")
-
-
-# The host's own form ------------------------------------------------------------------------------------------------
 
 
 def test_a_failure_can_be_raised() -> None:
