@@ -17,7 +17,7 @@ import atheris
 
 with atheris.instrument_imports(include=["trimtab"]):
     from trimtab.compress import explain, parse_compress_args
-    from trimtab.compress.names import KNOWN
+    from trimtab.compress.arguments.names import KNOWN
     from trimtab.lenient import END, NEED_DATA, Event, Tokenizer, loads
     from trimtab.lenient.tree import read, read_slowly
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 
 from trimtab.compress import check_tool_definitions, compress_tools, parse_compress_args
-from trimtab.compress.sanitisers import ai_sdk_anthropic, ai_sdk_closed
+from trimtab.compress.definitions.sanitisers import ai_sdk_anthropic, ai_sdk_closed
 from trimtab.errors import CallerError
 from trimtab.wire.definitions import definition
 

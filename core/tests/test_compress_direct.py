@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab._json import decode_or_none
-from trimtab.compress.direct import parsed_directly
-from trimtab.compress.documents import read_one
-from trimtab.compress.parse import parse_compress_args
-from trimtab.compress.reading import Reading
+from trimtab.compress.arguments.direct import parsed_directly
+from trimtab.compress.arguments.documents import read_one
+from trimtab.compress.arguments.parse import parse_compress_args
+from trimtab.compress.arguments.reading import Reading
 from trimtab.lenient.repeated import with_repeats
 
 ENTRY = {"startId": "m1", "endId": "m2", "summary": 'First, "quoted"\n(done).'}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from trimtab.compress import repairs as of_calls
+from trimtab.compress.arguments import repairs as of_calls
 from trimtab.lenient import repairs as of_texts
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "compress-args.md"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trimtab.compress import explain, parse_compress_args
-from trimtab.compress.explain import EXAMPLE
+from trimtab.compress.arguments.explain import EXAMPLE
 
 GOOD = {"startRef": "m1", "endRef": "m2", "summary": "x"}
 

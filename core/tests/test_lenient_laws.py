@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trimtab.compress.names import KNOWN
+from trimtab.compress.arguments.names import KNOWN
 from trimtab.lenient import END, Event, Tokenizer, loads
 from trimtab.lenient.tree import read, read_slowly
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from trimtab.compress.apply import Fold
-from trimtab.compress.checking import Finding, check_tool_definitions
+from trimtab.compress.arguments.explain import explain
+from trimtab.compress.arguments.parse import parse_compress_args
+from trimtab.compress.arguments.results import CompressRange, Diagnostics, Parsed
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.explain import explain
+from trimtab.compress.definitions.checking import Finding, check_tool_definitions
+from trimtab.compress.definitions.tools import compress_tools
 from trimtab.compress.outcome import Outcome
-from trimtab.compress.parse import parse_compress_args
 from trimtab.compress.ranges import Refusal
 from trimtab.compress.rebuild import rebuild_state
-from trimtab.compress.results import CompressRange, Diagnostics, Parsed
 from trimtab.compress.session import CompressSession
 from trimtab.compress.state import Block, CompressState
 from trimtab.compress.status import Status
 from trimtab.compress.stored import dump_state, load_state
-from trimtab.compress.tools import compress_tools
 from trimtab.compress.turns import Turn
 from trimtab.wire.histories import Answer
 

@@ -1,34 +1,76 @@
 """Which message of a history is which of those known: by key in order, and between these by place.
 
-A message that has changed a little stays the same one where its place says so. Behind the last one that is known for
-sure that is only the place right behind it: there a conversation goes on differently more often than it was edited.
+A message that has changed a little stays the same one where its place says so: between two that are known for sure, or
+at the front, where there are as many messages as before (clients put summaries of theirs there). At the end a
+conversation goes on differently more often than it is edited: a changed message there is another one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import accumulate
 from typing import Final
 
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.identity import chars_of, form_of
 from trimtab.compress.state import Seen
+from trimtab.wire.histories import Message
 
-__all__ = ["align"]
+__all__ = ["align", "hideables", "is_hidden"]
 
-# A message in the same place is the same one if its size has changed by at most so many chars, or this share.
+# A message in the same place is the same one if its size has changed by at most so many chars, and this share of it.
 _DRIFT: Final = 16
-_DRIFT_SHARE: Final = 20
+_DRIFT_SHARE: Final = 0.05
 # Messages of fewer chars are equal by chance ("go on"), if what stood before and behind them is gone.
 _TELLING: Final = 200
 
 
-def align(known: Sequence[Seen], now: Conversation, hideable: Sequence[bool]) -> list[int | None]:
+def hideables(known: Sequence[Seen]) -> list[bool]:
+    """Whether clients may take a message out of sight while the conversation goes on as it was.
+
+    Calls of our own tools with their results, and the reasoning before them.
+    """
+    found: list[bool] = []
+    follows = False
+    for one in known:
+        follows = one.form[0] == "o" or (follows and (_has_calls(one) or _has_only_results(one)))
+        found.append(follows and not (_has_calls(one) and one.form[0] != "o"))
+    for at in range(len(found) - 2, -1, -1):
+        found[at] = found[at] or (known[at].form[0] == "r" and known[at + 1].form[0] == "o")
+    return found
+
+
+def is_hidden(known: Sequence[Seen], places: Sequence[int | None], hideable: Sequence[bool]) -> bool:
+    """Whether the newest messages are only out of sight, if they are gone.
+
+    A result that is gone while its call is there was made anew.
+    """
+    kept = {place for place in places if place is not None}
+    begin = max(kept, default=-1) + 1
+    if not all(hideable[begin:]):
+        return False
+    at = begin if begin < len(known) and _has_only_results(known[begin]) else 0
+    while at > 0 and (_has_only_results(known[at]) or _has_calls(known[at])):
+        if at in kept and known[at].form[0] == "o":
+            return False
+        at -= 1
+    return True
+
+
+def _has_calls(one: Seen) -> bool:
+    return one.form[1:3] != "0."
+
+
+def _has_only_results(one: Seen) -> bool:
+    return one.form[1:3] == "0." and one.form[3:4] != "0"
+
+
+def align(known: Sequence[Seen], now: Conversation, hideable: Sequence[bool], own: Container[str]) -> list[int | None]:
     """For each row the index of the known message that it is, ascending; None: it is new.
 
-    `hideable`: of each known message, whether clients take it out of sight while the conversation goes on as it was.
+    `hideable`: of each known message, what `hideables` says. `own`: names of our tools.
     Time is linear but for the search for a chain among the keys that both have once.
     """
     found: list[int | None] = [None] * len(now.keys)
@@ -43,7 +85,7 @@ def align(known: Sequence[Seen], now: Conversation, hideable: Sequence[bool]) ->
     anchors = _anchors(known, now, (begin, len(known) - ends), (begin, len(found) - ends))
     last_known, last_row = begin, begin
     for at_known, at_row in [*anchors, (len(known) - ends, len(found) - ends)]:
-        _between(known, now, (last_known, at_known), (last_row, at_row), found)
+        _between(known, now, (last_known, at_known), (last_row, at_row), found, own)
         if at_row < len(found) - ends:
             found[at_row] = at_known
         last_known, last_row = at_known + 1, at_row + 1
@@ -85,15 +127,20 @@ def _between(
     of_known: tuple[int, int],
     of_rows: tuple[int, int],
     found: list[int | None],
+    own: Container[str],
 ) -> None:
     """Between two that are known for sure: from both ends inwards, as long as each is like the one in its place."""
     (first, last), (begin, end) = of_known, of_rows
-    while first < last and begin < end and _alike(known[first], now, begin):
+    share = _DRIFT_SHARE if begin else 0
+    in_place = end < len(found) and (begin > 0 or last - first == end - begin)
+
+    def alike(one: Seen, at: int) -> bool:
+        return one.key == now.keys[at] or (in_place and _is_edited(one, now.rows[at], own, share))
+
+    while first < last and begin < end and alike(known[first], begin):
         found[begin] = first
         first, begin = first + 1, begin + 1
-    if end == len(found):  # what stands last is no place to count from
-        return
-    while first < last and begin < end and _alike(known[last - 1], now, end - 1):
+    while first < last and begin < end and alike(known[last - 1], end - 1):
         last, end = last - 1, end - 1
         found[end] = last
 
@@ -118,8 +165,6 @@ def _drop_chance(known: Sequence[Seen], found: list[int | None], hideable: Seque
         del pairs[start:]
 
 
-def _alike(one: Seen, now: Conversation, at: int) -> bool:
-    if one.key == now.keys[at]:
-        return True
-    row = now.rows[at]
-    return one.form == form_of(row) and abs(chars_of(row) - one.chars) <= _DRIFT + one.chars // _DRIFT_SHARE
+def _is_edited(one: Seen, row: Message, own: Container[str], share: float) -> bool:
+    """Whether a row may be the message with a slightly different text."""
+    return one.form == form_of(row, own) and abs(chars_of(row) - one.chars) <= _DRIFT + one.chars * share

@@ -12,10 +12,10 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from trimtab.compress.arguments.results import CompressRange
 from trimtab.compress.board import Board
 from trimtab.compress.folded import block_text
 from trimtab.compress.ranges import Reason, Refusal, Span, resolve
-from trimtab.compress.results import CompressRange
 from trimtab.compress.state import Block, spans_of
 
 __all__ = ["Applied", "Fold", "fold_ranges"]

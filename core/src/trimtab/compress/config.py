@@ -88,6 +88,11 @@ class CompressConfig:
         if len(set(offered)) < len(offered):
             raise CallerError(f"the tools need different names, not {', '.join(offered)}")
 
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of our tools, as far as they are offered."""
+        return frozenset([self.compress, self.decompress, self.search]) - {""}
+
 
 def _whole(name: str, value: object, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from hashlib import sha256
 from typing import Final
 
@@ -37,18 +38,22 @@ def key_of(message: Message, by_id: bool = False) -> str:
     return sha256(utf8(said)).hexdigest()[:_DIGITS]
 
 
-def form_of(message: Message) -> str:
+def form_of(message: Message, own: Container[str]) -> str:
     """What an edit of a message's text leaves alike: whose it is, how many calls and results it has, and the calls.
 
-    `u0.0`, `t0.1`, `a1.0.5f0c8d21`: the role's first letter (`r`: only reasoning), calls, results, and where there are
-    calls 8 hex digits of the SHA-256 of these.
+    `u0.0`, `t0.1`, `a1.0.5f0c8d21`: the role's first letter, calls, results, and where there are calls 8 hex digits of
+    the SHA-256 of these. `r` in the place of `a`: there is only reasoning; `o`: all calls are of our `own` tools.
     """
     calls, results = message.of("call"), message.of("result")
     said = [_said(part) for part in calls]
     if message.role == "assistant":
         said += [str(call.raw_args) for part in message.of("text") for call in spoken(part.text)]
-    thinks = bool(message.parts) and all(part.kind == "thinking" for part in message.parts)
-    form = f"{'r' if thinks else message.role[0]}{len(calls)}.{len(results)}"
+    letter = message.role[0]
+    if calls and all(part.name in own for part in calls):
+        letter = "o"
+    elif message.parts and all(part.kind == "thinking" for part in message.parts):
+        letter = "r"
+    form = f"{letter}{len(calls)}.{len(results)}"
     return f"{form}.{sha256(utf8(chr(0).join(said))).hexdigest()[:_FORM_DIGITS]}" if said else form
 
 
@@ -62,7 +67,7 @@ def texts_of(message: Message) -> list[str]:
             found += [part.name] if part.kind == "call" else []
             found += _texts(part.value)
         elif part.kind == "thinking":
-            found += _texts(part.value)
+            found += _texts(_lasting(part.value))
     return found
 
 

@@ -83,9 +83,8 @@ def _denser(board: Board, upto: int, held: set[int]) -> list[Listed]:
     blocks = [block for block in blocks if board.places_of(block)]
     if len(blocks) < 2:
         return []
-    first, last = board.places_of(blocks[0])[0], board.places_of(blocks[-1])[-1]
-    if first > last:
-        return []
+    final = max(blocks, key=lambda one: board.places_of(one)[-1])
+    first, last = board.places_of(blocks[0])[0], board.places_of(final)[-1]
     free = [at for at in range(first, last) if not board.block_at[at] and board.is_free(at, upto, held)]
     rows = [at for at in free if board.unit[at] >= first and board.unit_ends[board.unit[at]] <= last]
     texts = [block_text(block) for block in blocks]
@@ -93,7 +92,7 @@ def _denser(board: Board, upto: int, held: set[int]) -> list[Listed]:
     if not _is_enough(board, chars):
         return []
     tokens = sum(map(board.config.counter.count, texts)) + sum(board.seen[at].tokens for at in rows)
-    return [Listed(start_ref=blocks[0].ref, end_ref=blocks[-1].ref, chars=chars, tokens=tokens, by_block=True)]
+    return [Listed(start_ref=blocks[0].ref, end_ref=final.ref, chars=chars, tokens=tokens, by_block=True)]
 
 
 def listed_text(listed: list[Listed]) -> str:

@@ -10,12 +10,12 @@ from attrs import evolve, field, frozen
 
 from trimtab._json import canonical, utf8
 from trimtab.compress.apply import Applied, Fold, fold_ranges
+from trimtab.compress.arguments.parse import parse_compress_args
+from trimtab.compress.arguments.results import Diagnostics, Parsed
 from trimtab.compress.board import Board
-from trimtab.compress.parse import parse_compress_args
 from trimtab.compress.ranges import Refusal, blocks_shown, why_not_shown
 from trimtab.compress.receipts import FAILED, Failure, entries_of, feedback, opened, receipt, refusal, unreadable
 from trimtab.compress.refs import Ref, parse_ref
-from trimtab.compress.results import Diagnostics, Parsed
 from trimtab.compress.state import Block, CompressState, Mark
 from trimtab.errors import CompressFailed, UnsupportedOutput
 from trimtab.lenient import loads
@@ -107,6 +107,8 @@ def answer_compress(board: Board, marks: Sequence[Mark], asked: Asked, past: Pas
     mark = _mark(
         asked, "compress", _digest(parsed, asked.raw_args), tuple([fold.block.number for fold in applied.folds])
     )
+    if mark.ok:
+        mark = evolve(mark, left=sorted(past.left | {one.index for one in applied.refusals}))
     said: str | Failure
     if mark.ok:
         said = receipt(board, applied, parsed)

@@ -6,9 +6,9 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
+from trimtab.compress.arguments.results import CompressRange
 from trimtab.compress.board import Board
 from trimtab.compress.refs import parse_ref
-from trimtab.compress.results import CompressRange
 
 __all__ = ["Reason", "Refusal", "Span", "blocks_shown", "resolve", "why_not_shown"]
 
@@ -78,14 +78,18 @@ def resolve(board: Board, index: int, asked: CompressRange, upto: int) -> Span |
     start, end = ends
     if start.first > end.last:
         return refused("reversed", "the first comes after the second in the conversation: name the earlier one first")
+    rows = [start.first, start.last, end.first, end.last]
     for there, edge in ((start, 0), (end, -1)):
         block = None if there.is_block else board.blocks.get(board.block_at[there.first])
-        if block is not None and board.places_of(block)[edge] != there.first:
+        places = board.places_of(block) if block is not None else [there.first]
+        if block is not None and places[edge] != there.first:
             ref = board.seen[there.first].ref
             text = f"{ref} is folded in {block.ref} already: name {block.ref}, or a message outside of it"
             return refused("folded-ref", text)
+        rows += [places[0], places[-1]]
+    # A block counts whole, also where a message that it left out was folded in another one later.
     by_block = any(one.is_block or board.block_at[one.first] for one in ends)
-    return Span(index=index, range=asked, first=start.first, last=end.last, by_block=by_block)
+    return Span(index=index, range=asked, first=min(rows), last=max(rows), by_block=by_block)
 
 
 def _end(board: Board, text: str, upto: int) -> _End | tuple[Reason, str]:

@@ -82,7 +82,7 @@ class Own:
 
 def own_calls(state: CompressState, now: Conversation, config: CompressConfig, rows: Iterable[int]) -> Iterator[Own]:
     """The calls of our tools in these rows, in order: those that the wire has, then those spoken in a text."""
-    tools = {config.compress, config.decompress, config.search} - {""}
+    tools = config.tools
     for row in rows:
         message = now.rows[row]
         if message.role != "assistant":

@@ -14,12 +14,12 @@ from typing import Final
 from attrs import frozen
 
 from trimtab.compress.apply import Applied
+from trimtab.compress.arguments.explain import advice, causes
+from trimtab.compress.arguments.results import Diagnostics, Parsed
 from trimtab.compress.board import Board
-from trimtab.compress.explain import EXAMPLE, explain
 from trimtab.compress.listing import compressible, example_call, listed_text
 from trimtab.compress.ranges import Reason, Refusal
-from trimtab.compress.results import Diagnostics, Parsed
-from trimtab.compress.state import Block, Spans, numbers_of, spans_of
+from trimtab.compress.state import Block, Mark, Spans, numbers_of, spans_of
 
 __all__ = [
     "DONE",
@@ -32,6 +32,7 @@ __all__ = [
     "receipt",
     "refusal",
     "refused_in",
+    "repeated",
     "unreadable",
 ]
 
@@ -50,7 +51,6 @@ _OF_SUMMARY: Final[tuple[Reason, ...]] = ("summary-too-short", "summary-too-long
 _ENTRY: Final = re.compile("- entry ([0-9]+), ")
 _MORE: Final = re.compile("- more entries: ([0-9, -]+)")
 _NUMBER: Final = re.compile("entry ([0-9]+): ")
-_SHAPE: Final = "\nExpected: "  # with this goes on what `explain` says, once all causes are told
 
 
 @frozen(kw_only=True)
@@ -78,6 +78,17 @@ def receipt(board: Board, applied: Applied, parsed: Parsed) -> str:
     return "\n".join([*lines, _NOT_DONE, *faults] if faults else lines)
 
 
+def repeated(mark: Mark) -> str:
+    """The answer to a call once more, where it was lost: what was done, in short."""
+    if not mark.ok:
+        return f"{FAILED} The call could not be used."
+    done = ", ".join(f"b{number}" for number in mark.blocks)
+    if mark.tool == "decompress":
+        return f"{OPENED} {done}"
+    more = _more(mark.left)
+    return "\n".join([f"{DONE} {done}", *([_NOT_DONE, *more] if more else [])])
+
+
 def refused_in(text: str) -> frozenset[int]:
     """The entries that a receipt says were not taken."""
     found = set[int]()
@@ -96,22 +107,21 @@ def refusal(board: Board, applied: Applied, parsed: Parsed, upto: int) -> Failur
     listed = compressible(board, upto)
     reasons = {one.reason for one in applied.refusals}
     if not listed and not reasons.isdisjoint(_OF_SUMMARY):
-        advice = "Call again only with a better summary; nothing else can be compressed now."
+        what_next = "Call again only with a better summary; nothing else can be compressed now."
     elif not listed and "too-small" in reasons:
-        advice = "There is not enough to compress now: go on with the task, and call compress again much later."
+        what_next = "There is not enough to compress now: go on with the task, and call compress again much later."
     else:
-        advice = listed_text(listed)
-    return Failure(cause="\n".join(lines), advice=advice)
+        what_next = listed_text(listed)
+    return Failure(cause="\n".join(lines), advice=what_next)
 
 
 def unreadable(board: Board, diagnostics: Diagnostics, upto: int) -> Failure:
     """Why the arguments gave no range, and what can be compressed in which shape."""
-    cause, shape, rest = explain(diagnostics).partition(_SHAPE)
     listed = compressible(board, upto)
-    advice = listed_text(listed)
+    what_next = listed_text(listed)
     if listed:
-        advice = f"{shape[1:]}{rest.replace(EXAMPLE, example_call(listed[0]))}\n{advice}"
-    return Failure(cause=f"{FAILED}\n{cause}", advice=advice)
+        what_next = f"{advice(diagnostics, example=example_call(listed[0]))}\n{what_next}"
+    return Failure(cause=f"{FAILED}\n{causes(diagnostics)}", advice=what_next)
 
 
 def opened(board: Board, block: Block, inner: Sequence[int]) -> str:
@@ -142,9 +152,12 @@ def _reasons(refusals: Sequence[Refusal]) -> list[str]:
         _line(f"entry {one.index}, {_short(one.start_ref)} to {_short(one.end_ref)}: {one.text}")
         for one in refusals[:_REASONS]
     ]
-    more = spans_of([one.index for one in refusals[_REASONS:]])
-    runs = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in more)
-    return lines + ([f"- more entries: {runs}"] if more else [])
+    return lines + _more([one.index for one in refusals[_REASONS:]])
+
+
+def _more(entries: Sequence[int]) -> list[str]:
+    runs = [f"{first}" if first == last else f"{first}-{last}" for first, last in spans_of(list(entries))]
+    return [f"- more entries: {', '.join(runs)}"] if runs else []
 
 
 def _unread(diagnostics: Diagnostics) -> list[str]:

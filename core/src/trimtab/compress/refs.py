@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from trimtab.compress.alignment import align
+from trimtab.compress.alignment import align, hideables, is_hidden
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.identity import form_of, texts_of
@@ -50,12 +50,11 @@ def observe(state: CompressState, now: Conversation, config: CompressConfig) -> 
     known = state.seen
     if len(known) <= len(now.keys) and all(one.key == key for one, key in zip(known, now.keys, strict=False)):
         return _with_new(state, range(len(known)), now, config)
-    own = _own(state)
-    places = align(known, now, own)
-    after = max((place + 1 for place in places if place is not None), default=0)
-    gone = known[after:]
-    if gone and (_has_only_results(gone[0]) or not all(own[after:])):
-        state = _rolled_back(state, {one.number for one in gone}, _new_texts(now, places))
+    hideable = hideables(known)
+    places = align(known, now, hideable, config.tools)
+    if not is_hidden(known, places, hideable):
+        after = max((place + 1 for place in places if place is not None), default=0)
+        state = _rolled_back(state, {one.number for one in known[after:]}, _new_texts(now, places))
     return _with_new(state, places, now, config)
 
 
@@ -70,7 +69,9 @@ def _with_new(
         if place is None:
             issued += 1
             seen.append(_first_seen(issued, key, row, config))
-        elif known[place].key != key or (grows and row.role == "assistant" and known[place].form != form_of(row)):
+        elif known[place].key != key or (
+            grows and row.role == "assistant" and known[place].form != form_of(row, config.tools)
+        ):
             seen.append(_first_seen(known[place].number, key, row, config))
         else:
             seen.append(known[place])
@@ -82,27 +83,11 @@ def _with_new(
 def _first_seen(number: int, key: str, row: Message, config: CompressConfig) -> Seen:
     texts = texts_of(row)
     tokens = sum(map(config.counter.count, texts))
-    return Seen(number=number, key=key, form=form_of(row), chars=sum(map(len, texts)), tokens=tokens)
+    return Seen(number=number, key=key, form=form_of(row, config.tools), chars=sum(map(len, texts)), tokens=tokens)
 
 
 def _is(left: Seen, right: Seen) -> bool:
     return left is right
-
-
-def _own(state: CompressState) -> list[bool]:
-    """Whether each message is an answered call of ours, the reasoning before one, or its results."""
-    calls = {mark.message for mark in state.marks}
-    found: list[bool] = []
-    for one in state.seen:
-        found.append(one.number in calls or (found[-1:] == [True] and _has_only_results(one)))
-    for at in range(len(found) - 2, -1, -1):
-        if state.seen[at].form[0] == "r" and state.seen[at + 1].number in calls:
-            found[at] = True
-    return found
-
-
-def _has_only_results(one: Seen) -> bool:
-    return one.form[1:3] == "0." and one.form[3:4] != "0"
 
 
 def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]:
@@ -123,7 +108,9 @@ def _rolled_back(state: CompressState, gone: set[int], new: Iterable[Message]) -
     named = any(
         first <= int(number) <= state.issued for row in new for text in texts_of(row) for number in _NAMED.findall(text)
     )
-    issued = first - 1 if not named and max(kept, default=0) < first else state.issued
+    # What is left must be what the numbers began with, or calls of the past would name other messages than they meant.
+    reset = not named and max(kept, default=0) < first and (bool(kept) or first == 1)
+    issued = first - 1 if reset else state.issued
     return evolve(state, issued=issued, marks=marks, nudges=nudges, blocks=active_after(blocks, marks))
 
 

@@ -24,13 +24,13 @@ from attrs import evolve, frozen
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
+from trimtab.compress.definitions.tools import compress_tools
 from trimtab.compress.nudge import due
 from trimtab.compress.rebuild import replay, shape_of, waiting_calls
 from trimtab.compress.refs import observe
 from trimtab.compress.shown import shown, shown_tokens
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import Status, status_of
-from trimtab.compress.tools import compress_tools
 from trimtab.compress.turns import OpenTurn, Turn
 from trimtab.errors import CallerError
 from trimtab.types import Json

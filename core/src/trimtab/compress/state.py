@@ -98,6 +98,7 @@ class Mark:
         ok: whether anything was done.
         digest: of its arguments: the same for the same call.
         blocks: numbers of the blocks that it made, or opened.
+        left: of a compress call that made some: which of its entries were not taken, from 0.
         whole: of a call that opened a block: down to the messages, not only to the blocks folded into it.
     """
 
@@ -107,6 +108,7 @@ class Mark:
     ok: bool
     digest: str
     blocks: tuple[int, ...] = field(default=(), converter=_numbers)
+    left: tuple[int, ...] = field(default=(), converter=_numbers)
     whole: bool = False
 
 

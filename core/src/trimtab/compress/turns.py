@@ -13,9 +13,9 @@ from trimtab.compress.conversation import Conversation
 from trimtab.compress.folded import nudge_text
 from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
 from trimtab.compress.rebuild import Own, own_calls
-from trimtab.compress.receipts import DONE, FAILED, OPENED
+from trimtab.compress.receipts import repeated
 from trimtab.compress.search import answer_search
-from trimtab.compress.state import CompressState, Mark
+from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import RawCall
@@ -90,12 +90,13 @@ class OpenTurn:
         board: Board | None = None
         marks, outcomes = list(state.marks), list[Outcome]()
         known = {(mark.message, mark.place): mark for mark in marks}
+        done = {(rows[tie.call_row], tie.call_at) for tie in now.shape.ties([now.rows[row].native for row in rows])}
         for own in own_calls(state, now, config, rows):
-            place = self._place_of(own)
+            place = None if (own.asked.row, own.at) in done and not own.spoken else self._place_of(own)
             if place is None:
                 continue
             if (mark := known.get((own.asked.message, own.asked.place))) is not None:
-                self._keep(place, own, _repeated(mark), failed=not mark.ok)
+                self._keep(place, own, repeated(mark), failed=not mark.ok)
                 continue
             board = board or Board(state, now, config)
             call = self._calls[place]
@@ -166,10 +167,3 @@ class OpenTurn:
 
 def _text(value: Json) -> str:
     return value if isinstance(value, str) else canonical(value)
-
-
-def _repeated(mark: Mark) -> str:
-    """The answer to a call that was answered, where that answer is not in the history: what was done, in short."""
-    if not mark.ok:
-        return f"{FAILED} The call could not be used."
-    return f"{DONE if mark.tool == 'compress' else OPENED} {', '.join(f'b{number}' for number in mark.blocks)}"

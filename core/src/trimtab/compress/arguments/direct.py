@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.entries import Defaults, max_chars_of, range_or_reason, topic_of
-from trimtab.compress.names import TOPIC
-from trimtab.compress.results import CompressRange, Diagnostics, Parsed
+from trimtab.compress.arguments.entries import Defaults, max_chars_of, range_or_reason, topic_of
+from trimtab.compress.arguments.names import TOPIC
+from trimtab.compress.arguments.results import CompressRange, Diagnostics, Parsed
 from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import GIVEN_UP
 from trimtab.types import Json

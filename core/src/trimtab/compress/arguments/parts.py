@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.entries import is_entry
-from trimtab.compress.names import ARGUMENTS, ENVELOPE, LISTS, NESTS, SLOTS, SUMMARY, TOPIC, plain, roles_of
+from trimtab.compress.arguments.entries import is_entry
+from trimtab.compress.arguments.names import ARGUMENTS, ENVELOPE, LISTS, NESTS, SLOTS, SUMMARY, TOPIC, plain, roles_of
 from trimtab.lenient.repeated import Repeated
 from trimtab.types import Json
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.entries import Defaults, Entry, range_or_reason
-from trimtab.compress.parts import entries_in
-from trimtab.compress.repairs import REPEATED_KEY
-from trimtab.compress.results import CompressRange, Kind
+from trimtab.compress.arguments.entries import Defaults, Entry, range_or_reason
+from trimtab.compress.arguments.parts import entries_in
+from trimtab.compress.arguments.repairs import REPEATED_KEY
+from trimtab.compress.arguments.results import CompressRange, Kind
 from trimtab.lenient.repairs import GIVEN_UP
 from trimtab.lenient.repeated import Repeated
 from trimtab.types import Json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.compress.names import KNOWN, SPACES
+from trimtab.compress.arguments.names import KNOWN, SPACES
 from trimtab.lenient.document import Document
 from trimtab.lenient.strings import text_of
 from trimtab.lenient.tree import read

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.compress.names import ARGUMENTS, ENVELOPE, LISTS, NAMES, NESTS, SLOTS, field, names_compress, plain
+from trimtab.compress.arguments.names import (
+    ARGUMENTS,
+    ENVELOPE,
+    LISTS,
+    NAMES,
+    NESTS,
+    SLOTS,
+    field,
+    names_compress,
+    plain,
+)
 from trimtab.types import Json
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.compress.names import SPACES, names_compress
-from trimtab.compress.quoted import ENDS_ALONE
+from trimtab.compress.arguments.names import SPACES, names_compress
+from trimtab.compress.arguments.quoted import ENDS_ALONE
 
 __all__ = ["CALLED", "ESCAPED", "EXAMPLE", "QUOTED_WORDS", "SENTENCE", "Lines", "is_other", "is_quotation"]
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.compress.names import SPACES
+from trimtab.compress.arguments.names import SPACES
 
 __all__ = ["LineEntry", "blocks", "is_header", "line_entry"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from trimtab.compress.lines import LineEntry
-from trimtab.compress.names import MAX_CHARS, REF, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
-from trimtab.compress.results import CompressRange
+from trimtab.compress.arguments.lines import LineEntry
+from trimtab.compress.arguments.names import MAX_CHARS, REF, SPACES, SUMMARY, TOPIC, field, named_values, plain, ref_of
+from trimtab.compress.arguments.results import CompressRange
 from trimtab.lenient.strings import mend_surrogates
 from trimtab.types import Json
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.compress.sanitisers import (
+from trimtab.compress.definitions.sanitisers import (
     Sanitiser,
     ai_sdk_anthropic,
     ai_sdk_closed,
@@ -21,7 +21,7 @@ from trimtab.compress.sanitisers import (
     gemini,
     openai_strict,
 )
-from trimtab.compress.schemas import Validator, children, compiler, size_of
+from trimtab.compress.definitions.schemas import Validator, children, compiler, size_of
 from trimtab.errors import CallerError
 from trimtab.pointer import Path, to_pointer
 from trimtab.types import Json

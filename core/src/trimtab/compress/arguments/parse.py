@@ -8,12 +8,12 @@ its depth. Strict parsing comes first: valid JSON is never mended, and looked at
 from __future__ import annotations
 
 from trimtab._json import decode_or_none
-from trimtab.compress.direct import PREFIX, parsed_directly
-from trimtab.compress.documents import read_one
-from trimtab.compress.names import SPACES
-from trimtab.compress.reading import Reading
-from trimtab.compress.repairs import BAD_UTF_8
-from trimtab.compress.results import CompressRange, Diagnostics, Parsed
+from trimtab.compress.arguments.direct import PREFIX, parsed_directly
+from trimtab.compress.arguments.documents import read_one
+from trimtab.compress.arguments.names import SPACES
+from trimtab.compress.arguments.reading import Reading
+from trimtab.compress.arguments.repairs import BAD_UTF_8
+from trimtab.compress.arguments.results import CompressRange, Diagnostics, Parsed
 from trimtab.lenient.repeated import with_repeats
 from trimtab.types import Json
 

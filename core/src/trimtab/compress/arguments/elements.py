@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trimtab.compress.calls import arguments_of, calls_in, is_block, is_no_call, is_other_call, names_other
-from trimtab.compress.entries import Entry, entry_of, is_entry, line_range, range_or_reason
-from trimtab.compress.found import Found
-from trimtab.compress.lines import LineEntry, line_entry
-from trimtab.compress.names import SPACES
-from trimtab.compress.results import CompressRange
+from trimtab.compress.arguments.calls import arguments_of, calls_in, is_block, is_no_call, is_other_call, names_other
+from trimtab.compress.arguments.entries import Entry, entry_of, is_entry, line_range, range_or_reason
+from trimtab.compress.arguments.found import Found
+from trimtab.compress.arguments.lines import LineEntry, line_entry
+from trimtab.compress.arguments.names import SPACES
+from trimtab.compress.arguments.results import CompressRange
 from trimtab.lenient.document import Cut
 from trimtab.lenient.repeated import Repeated
 from trimtab.types import Json

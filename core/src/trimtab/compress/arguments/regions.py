@@ -8,9 +8,9 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.compress.lines import is_header
-from trimtab.compress.names import SPACES
-from trimtab.compress.standing import EXAMPLE
+from trimtab.compress.arguments.lines import is_header
+from trimtab.compress.arguments.names import SPACES
+from trimtab.compress.arguments.standing import EXAMPLE
 from trimtab.lenient.thoughts import TAG, Tags, read_tag
 
 __all__ = ["Region", "regions"]

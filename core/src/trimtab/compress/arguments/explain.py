@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.entries import one_line, shown_keys
-from trimtab.compress.results import Diagnostics
+from trimtab.compress.arguments.entries import one_line, shown_keys
+from trimtab.compress.arguments.results import Diagnostics
 from trimtab.lenient.repairs import GIVEN_UP
 
-__all__ = ["EXAMPLE", "explain"]
+__all__ = ["EXAMPLE", "advice", "causes", "explain"]
 
 _REASONS: Final = 8
 _REASON_CHARS: Final = 200
@@ -34,18 +34,28 @@ _SHAPE: Final = (
 )
 
 
-def explain(diagnostics: Diagnostics) -> str:
+def explain(diagnostics: Diagnostics, *, example: str = EXAMPLE) -> str:
     """One text for the model, at most about 2,500 chars: cause, faults by entry, expected shape, what to do next.
 
     An untroubled call gives a text that says so.
+
+    Args:
+        diagnostics: of the call.
+        example: one valid call, as JSON: with refs of the conversation where these are known.
     """
-    parts = [_cause(diagnostics)]
-    parts += _faults(diagnostics)
     if _all_taken(diagnostics):
-        return parts[0]
-    parts.append(_SHAPE + EXAMPLE)
-    parts.append(_next_step(diagnostics))
-    return "\n".join(parts)
+        return _cause(diagnostics)
+    return f"{causes(diagnostics)}\n{advice(diagnostics, example=example)}"
+
+
+def causes(diagnostics: Diagnostics) -> str:
+    """What was wrong, and with which entries; neither the expected shape nor what to do next."""
+    return "\n".join([_cause(diagnostics), *_faults(diagnostics)])
+
+
+def advice(diagnostics: Diagnostics, *, example: str = EXAMPLE) -> str:
+    """The expected shape with one example, and what to do next."""
+    return f"{_SHAPE}{example}\n{_next_step(diagnostics)}"
 
 
 def _all_taken(found: Diagnostics) -> bool:

@@ -8,10 +8,10 @@ from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compress.buried import OBJECT, STRING, first_inside, is_known, is_prose, says_cut
-from trimtab.compress.names import KNOWN, SPACES, plain
-from trimtab.compress.quoted import ENDS_ALONE, read_string
-from trimtab.compress.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
+from trimtab.compress.arguments.buried import OBJECT, STRING, first_inside, is_known, is_prose, says_cut
+from trimtab.compress.arguments.names import KNOWN, SPACES, plain
+from trimtab.compress.arguments.quoted import ENDS_ALONE, read_string
+from trimtab.compress.arguments.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
 from trimtab.lenient import repairs as names
 from trimtab.lenient.between import closer_of
 from trimtab.lenient.document import Cut, Document, put_cut

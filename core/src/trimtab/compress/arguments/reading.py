@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final
 
 from trimtab._json import decode_strict
-from trimtab.compress.buried import first_inside, says_cut
-from trimtab.compress.calls import (
+from trimtab.compress.arguments.buried import first_inside, says_cut
+from trimtab.compress.arguments.calls import (
     arguments_of,
     calls_in,
     is_no_call,
@@ -18,18 +18,18 @@ from trimtab.compress.calls import (
     slots_of,
     sole_value,
 )
-from trimtab.compress.documents import begins_inside, documents, read_one
-from trimtab.compress.elements import is_promising, read_elements
-from trimtab.compress.entries import is_entry, kind_of, line_range, max_chars_of, topic_of
-from trimtab.compress.found import Found
-from trimtab.compress.lines import blocks, is_header, line_entry
-from trimtab.compress.names import MAX_CHARS, SPACES, TOPIC, field, narrowed
-from trimtab.compress.parts import entries_in, objects_in
-from trimtab.compress.quoted import ENDS_ALONE, read_string
-from trimtab.compress.regions import regions
-from trimtab.compress.repairs import LINE_FORM, REPEATED_KEY
-from trimtab.compress.results import CompressRange
-from trimtab.compress.standing import ESCAPED, QUOTED_WORDS, SENTENCE
+from trimtab.compress.arguments.documents import begins_inside, documents, read_one
+from trimtab.compress.arguments.elements import is_promising, read_elements
+from trimtab.compress.arguments.entries import is_entry, kind_of, line_range, max_chars_of, topic_of
+from trimtab.compress.arguments.found import Found
+from trimtab.compress.arguments.lines import blocks, is_header, line_entry
+from trimtab.compress.arguments.names import MAX_CHARS, SPACES, TOPIC, field, narrowed
+from trimtab.compress.arguments.parts import entries_in, objects_in
+from trimtab.compress.arguments.quoted import ENDS_ALONE, read_string
+from trimtab.compress.arguments.regions import regions
+from trimtab.compress.arguments.repairs import LINE_FORM, REPEATED_KEY
+from trimtab.compress.arguments.results import CompressRange
+from trimtab.compress.arguments.standing import ESCAPED, QUOTED_WORDS, SENTENCE
 from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.repeated import Repeated, with_repeats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.compress.names import ENVELOPE, KNOWN, NAMES, SLOTS, names_compress, plain
+from trimtab.compress.arguments.names import ENVELOPE, KNOWN, NAMES, SLOTS, names_compress, plain
 from trimtab.lenient import repairs as names
 from trimtab.lenient.document import Document
 from trimtab.types import Json
