@@ -12,7 +12,7 @@ from attrs import evolve
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.state import Block, CompressState, Seen, numbers_of
-from trimtab.wire.histories import Message, is_prompt
+from trimtab.wire.histories import Message, is_prompt, units
 
 __all__ = ["Board"]
 
@@ -39,7 +39,7 @@ class Board:
         self.place = {one.number: at for at, one in enumerate(state.seen)}
         self.ties = now.ties()
         pairs = [(tie.call_row, tie.result_row) for tie in self.ties]
-        self.unit = _units(now.rows, pairs)
+        self.unit = units(now.rows, pairs)
         answered = Counter(call for call, _ in pairs)
         self._unanswered = [
             at
@@ -139,26 +139,3 @@ def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfi
     }
     first = next((at for at, row in enumerate(rows) if is_prompt(row)), None)
     return held | {unit[first]} if first is not None and config.keep_first_prompt else held
-
-
-def _units(rows: Sequence[Message], pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """For each row the first row of those that must be folded together or not at all.
-
-    A call and its result; reasoning and the item that it led to, which a provider asks for behind it.
-    """
-    unit = list(range(len(rows)))
-
-    def root(at: int) -> int:
-        while unit[at] != at:
-            unit[at] = unit[unit[at]]
-            at = unit[at]
-        return at
-
-    ties = list(pairs)
-    for at, row in enumerate(rows[:-1]):
-        if row.parts and all(part.kind == "thinking" and not part.path for part in row.parts):
-            ties.append((at, at + 1))
-    for one, other in ties:
-        low, high = sorted((root(one), root(other)))
-        unit[high] = low
-    return [root(at) for at in range(len(rows))]
