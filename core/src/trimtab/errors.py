@@ -15,6 +15,7 @@
     │   ├── BadPattern         a search pattern that does not compile
     │   └── MissingExtra       an optional dependency is not installed (has `.extra`)
     ├── CompressFailed         a model's call of the compress or decompress tool changed nothing
+    ├── SummaryFailed          no summary could be had; the history is served as it was
     ├── LeftWhole              an output stays whole, since it went out whole before
     ├── PluginError            a codec or plugin broke its contract
     │   ├── CodecError         (has `.tool`, `.pointer`)
@@ -53,6 +54,7 @@ __all__ = [
     "PolicyError",
     "StoreError",
     "StoreUnavailable",
+    "SummaryFailed",
     "TrimtabError",
     "UnknownBlob",
     "UnsupportedOutput",
@@ -140,6 +142,10 @@ class MissingExtra(CallerError, ImportError):
 
 class CompressFailed(TrimtabError):
     """A model's call of the compress or decompress tool changed nothing; the message is the text for the model."""
+
+
+class SummaryFailed(TrimtabError):
+    """No summary could be had: the summarizer raised, or replied with none. The history is served as it was."""
 
 
 class LeftWhole(TrimtabError):
