@@ -37,7 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("discovery",),
     ("host",),
     ("trimtab",),
-    ("adapters", "testing"),
+    ("adapters", "replay", "testing"),
     ("cli",),
     ("__main__",),
 )
@@ -52,6 +52,7 @@ OWNERS: Mapping[str, tuple[str, ...]] = {
     "hypothesis": ("testing",),
     "jsonpointer": ("pointer",),
     "jsonschema_rs": ("compress",),
+    "matplotlib": ("replay",),
     "msgspec": ("_json",),
     "opentelemetry": ("telemetry",),
     "pluggy": ("builtin", "discovery", "hookspecs", "host"),

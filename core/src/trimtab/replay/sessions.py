@@ -1,0 +1,89 @@
+"""A session to be replayed: the requests that an agent sent, in order, as recorded or as a conversation tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import field, frozen
+
+from trimtab.errors import CallerError
+from trimtab.types import Json
+from trimtab.wire import WireProtocol, detect, protocols
+from trimtab.wire.guard import protocol_named
+from trimtab.wire.histories import Message, Shape
+from trimtab.wire.lookup import shape_of
+
+__all__ = ["Session", "session_of"]
+
+
+@frozen(kw_only=True)
+class Session:
+    """Requests in the order in which they were sent.
+
+    Attributes:
+        protocol: in which they are written.
+        requests: whole requests, or bare lists of messages; each has the whole history.
+        derived: whether they were found out from one conversation.
+    """
+
+    protocol: WireProtocol = field(repr=False)
+    requests: tuple[Json, ...] = field(converter=tuple, repr=False)
+    derived: bool
+
+    @property
+    def shape(self) -> Shape:
+        """How the protocol writes conversations."""
+        return shape_of(self.protocol, None)
+
+
+def session_of(
+    value: Json, *, protocol: str | None = None, known: Mapping[str, WireProtocol] = protocols, what: str = "the input"
+) -> Session:
+    """The session that a value tells of.
+
+    Args:
+        value: a list of requests; or one request, or its list of messages, from which the requests are found out: one
+            for each answer of the model's, and one for the end where that waits for an answer.
+        protocol: the name of the protocol; None: the one that it looks like.
+        known: protocols by name.
+        what: the value's name in errors.
+
+    Raises:
+        CallerError: it looks like no protocol, or has no messages.
+        PluginError: a plugin's protocol raised.
+    """
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        name = protocol or detect(value[-1], known)
+        if name is not None:
+            wire = protocol_named(name, known)
+            shape = shape_of(wire, None)
+            counts = [len(shape.place(one)[1]) for one in value]
+            if all(counts):
+                return Session(protocol=wire, requests=tuple(value), derived=False)
+            if any(counts):
+                raise CallerError(
+                    f"{what}: request {counts.index(0) + 1} of {len(counts)} has no messages as {name} writes them; "
+                    "give requests of one protocol only"
+                )
+    name = protocol or detect(value, known)
+    if name is None:
+        raise CallerError(f"{what} looks like no wire protocol; name one with --protocol: {', '.join(known)}")
+    wire = protocol_named(name, known)
+    requests = _requests(shape_of(wire, None), value)
+    if not requests:
+        raise CallerError(f"{what} has no messages as {name} writes them; name the protocol with --protocol")
+    return Session(protocol=wire, requests=tuple(requests), derived=True)
+
+
+def _requests(shape: Shape, conversation: Json) -> list[Json]:
+    """The requests that led to a conversation: all that stands before each answer; the whole of it where one is due."""
+    messages = shape.read(conversation)
+    natives = [message.native for message in messages]
+    ends = [at for at in range(1, len(messages)) if _begins_answer(messages, at)]
+    if messages and messages[-1].role != "assistant":
+        ends.append(len(messages))
+    return [shape.write(conversation, natives[:end]) for end in ends]
+
+
+def _begins_answer(messages: Sequence[Message], at: int) -> bool:
+    return messages[at].role == "assistant" and messages[at - 1].role != "assistant"
