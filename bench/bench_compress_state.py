@@ -10,9 +10,9 @@ from trimtab.compress import CompressConfig, CompressSession, CompressState, reb
 from trimtab.compress.board import Board
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.outcome import Asked, answer_compress
-from trimtab.compress.rebuild import shape_of
 from trimtab.compress.refs import observe
 from trimtab.compress.shown import shown
+from trimtab.wire.lookup import shape_of
 
 MANY = 10_000
 CONFIG = CompressConfig(window=100_000_000)

@@ -15,7 +15,6 @@ from trimtab.compress.apply import fold_ranges
 from trimtab.compress.arguments.results import CompressRange
 from trimtab.compress.board import Board
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.rebuild import shape_of
 from trimtab.compress.refs import observe
 from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
@@ -33,6 +32,7 @@ from trimtab.testing.talks import (
     talk,
 )
 from trimtab.wire import protocols
+from trimtab.wire.lookup import shape_of
 
 CASES = "field-reports.jsonl"
 

@@ -39,12 +39,12 @@ from trimtab.compress import (
 from trimtab.compress.board import Board
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.folded import block_text
-from trimtab.compress.rebuild import shape_of
 from trimtab.compress.state import numbers_of
 from trimtab.testing.replies import FLAVOURS, RESPONSES, STREAMS, Called, Reply, protocol_of
 from trimtab.testing.spelling import Style, written
 from trimtab.types import Json
 from trimtab.wire import protocols
+from trimtab.wire.lookup import shape_of
 
 SETTINGS = settings(
     max_examples=6, stateful_step_count=18, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False

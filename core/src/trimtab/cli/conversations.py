@@ -17,7 +17,7 @@ from trimtab.cli.streams import emit
 from trimtab.compress import Block, CompressConfig, Status, dump_state, load_state
 from trimtab.compress.board import Board
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.rebuild import replay, shape_of
+from trimtab.compress.rebuild import replay
 from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import status_of
@@ -25,6 +25,7 @@ from trimtab.discovery import load
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import detect
+from trimtab.wire.lookup import shape_of
 
 __all__ = ["FlatSettings", "Settings", "rebuild", "status"]
 

@@ -18,14 +18,14 @@ from trimtab.compress.outcome import Asked, Past, answer_compress, answer_decomp
 from trimtab.compress.receipts import DONE, FAILED, OPENED, refused_in
 from trimtab.compress.refs import observe
 from trimtab.compress.state import CompressState, Mark
-from trimtab.errors import CallerError
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire import RawCall, WireProtocol, detect, protocols
-from trimtab.wire.histories import Message, Shape
+from trimtab.wire import RawCall, WireProtocol
+from trimtab.wire.histories import Message
+from trimtab.wire.lookup import shape_of
 from trimtab.wire.triggers import spoken
 
-__all__ = ["Own", "Waiting", "own_calls", "rebuild_state", "replay", "shape_of", "waiting_calls"]
+__all__ = ["Own", "Waiting", "own_calls", "rebuild_state", "replay", "waiting_calls"]
 
 _HEAD: Final = 200  # chars in which an answer shows that it is ours
 
@@ -52,22 +52,6 @@ def rebuild_state(
     """
     now = Conversation.read(shape_of(protocol, messages), messages)
     return replay(state or CompressState(), now, config or CompressConfig())
-
-
-def shape_of(protocol: str | WireProtocol | None, request: Json) -> Shape:
-    """How a protocol writes conversations. Raises CallerError."""
-    if protocol is None:
-        protocol = detect(request)
-        if protocol is None:
-            raise CallerError(f"the protocol of the request cannot be told; name one of {', '.join(protocols)}")
-    if isinstance(protocol, str):
-        if protocol not in protocols:
-            raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(protocols)}")
-        protocol = protocols[protocol]
-    shape = getattr(protocol, "history", None)
-    if not isinstance(shape, Shape):
-        raise CallerError(f"the protocol {protocol.name!r:.80} cannot read conversations: it has no `history`")
-    return shape
 
 
 @frozen(kw_only=True)

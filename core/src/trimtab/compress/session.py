@@ -26,7 +26,7 @@ from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.definitions.tools import compress_tools
 from trimtab.compress.nudge import due
-from trimtab.compress.rebuild import replay, shape_of, waiting_calls
+from trimtab.compress.rebuild import replay, waiting_calls
 from trimtab.compress.refs import observe
 from trimtab.compress.shown import shown, shown_tokens
 from trimtab.compress.state import CompressState
@@ -36,6 +36,7 @@ from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import RawCall, Stream, WireProtocol, protocols
 from trimtab.wire.histories import Answer
+from trimtab.wire.lookup import shape_of
 from trimtab.wire.types import SpeakingStream
 
 __all__ = ["CompressSession", "Turn"]

@@ -8,8 +8,8 @@ from typing import Any
 from trimtab.compress import CompressConfig, CompressSession, Outcome
 from trimtab.compress.board import Board
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.rebuild import shape_of
 from trimtab.types import Json
+from trimtab.wire.lookup import shape_of
 
 __all__ = [
     "SUMMARY",

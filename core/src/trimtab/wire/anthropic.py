@@ -123,5 +123,7 @@ ANTHROPIC: Final = Wire(
         bring=history.bring,
         reply=history.reply,
         id_at=history.id_at,
+        adjacent=True,
+        opens_with_user=True,
     ),
 )

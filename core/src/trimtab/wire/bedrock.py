@@ -164,6 +164,8 @@ BEDROCK: Final = Wire(
         bring=history.bring,
         reply=history.reply,
         id_at=history.id_at,
+        adjacent=True,
+        opens_with_user=True,
         alternates=("user", "assistant"),
     ),
 )

@@ -199,6 +199,7 @@ OPENAI_CHAT: Final = Wire(
         bring=history.bring,
         reply=history.reply,
         id_at=history.id_at,
+        adjacent=True,
     ),
 )
 VLLM: Final = Wire(
@@ -217,6 +218,7 @@ VLLM: Final = Wire(
         bring=history.bring,
         reply=history.reply,
         id_at=history.id_at,
+        opens_with_user=True,
         alternates=("user",),
     ),
 )

@@ -60,6 +60,8 @@ class Shape:
         settle: what a list of messages loses so that the provider takes it.
         mend: a native message that lost blocks (before, after), as the provider takes it.
         alternates: roles of which the provider takes only one message in a row.
+        adjacent: whether results must follow right after the message with their calls.
+        opens_with_user: whether the first message, the system's aside, must be the user's.
         joins: the member that is put together when two such messages are made one.
     """
 
@@ -76,6 +78,8 @@ class Shape:
     settle: Callable[[Sequence[Json]], list[Json]] = field(default=_same, repr=False)
     mend: Callable[[Json, Json], Json] = field(default=_as_left, repr=False)
     alternates: tuple[Role, ...] = ()
+    adjacent: bool = False
+    opens_with_user: bool = False
     joins: str = "content"
 
     def read(self, request: Json, known: Sequence[Message] = ()) -> tuple[Message, ...]:
