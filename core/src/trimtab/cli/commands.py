@@ -13,6 +13,7 @@ COMMANDS: Final[dict[str, str | dict[str, str]]] = {
     "parse-args": "trimtab.cli.arguments:parse_args",
     "status": "trimtab.cli.conversations:status",
     "rebuild": "trimtab.cli.conversations:rebuild",
+    "replay": "trimtab.cli.replaying:replay",
     "show": "trimtab.cli.rows:show",
     "render": "trimtab.cli.rows:render",
     "inflate": "trimtab.cli.rows:inflate",

@@ -8,8 +8,8 @@ from typing import Annotated
 from attrs import asdict, frozen
 from cyclopts import Parameter
 
-from trimtab._json import canonical, decode
-from trimtab.cli.inputs import read_bytes
+from trimtab._json import canonical
+from trimtab.cli.inputs import read_conversation, read_json
 from trimtab.cli.options import Count, File, Name
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import console, counted, one_line, percent, put, saying, styled, table
@@ -116,7 +116,7 @@ def rebuild(file: File, /, *, request: bool = False, settings: FlatSettings = No
 
 
 def _replayed(file: str, settings: Settings) -> _Replayed:
-    request = _conversation(read_bytes(file), file)
+    request = read_conversation(file)
     known = load(load_policy(settings.policy)[0].plugins).wire_protocols
     name = settings.protocol or detect(request, known)
     if name is None or name not in known:
@@ -126,9 +126,7 @@ def _replayed(file: str, settings: Settings) -> _Replayed:
     now = Conversation.read(shape_of(known[name], None), request)
     if not now.rows:
         raise CallerError(f"{file} has no messages as {name} writes them; name the protocol with --protocol")
-    before = (
-        CompressState() if settings.state is None else load_state(_json(read_bytes(settings.state), settings.state))
-    )
+    before = CompressState() if settings.state is None else load_state(read_json(settings.state))
     return _Replayed(request=request, now=now, state=replay(before, now, config), config=config)
 
 
@@ -141,24 +139,6 @@ def _config(settings: Settings) -> CompressConfig:
         min_chars=usual.min_chars if settings.min_chars is None else settings.min_chars,
         protected_tools=settings.protect,
     )
-
-
-def _conversation(data: bytes, file: str) -> Json:
-    """A request or list of messages; of JSON lines the list of their values."""
-    try:
-        return decode(data)
-    except (ValueError, RecursionError):
-        lines = [line for line in data.split(b"\n") if line.strip()]
-        if len(lines) < 2:
-            raise CallerError(f"{file} is not JSON: a request, a list of messages, or a message on each line") from None
-    return [_json(line, f"line {number} of {file}") for number, line in enumerate(lines, 1)]
-
-
-def _json(data: bytes, what: str) -> Json:
-    try:
-        return decode(data)
-    except (ValueError, RecursionError):
-        raise CallerError(f"{what} is not JSON") from None
 
 
 def _show(report: Status) -> None:

@@ -14,11 +14,22 @@ from typing import Any, Literal
 
 from attrs import frozen
 
+from trimtab._json import decode
 from trimtab.cli.streams import is_terminal, say
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["Form", "Outputs", "argument", "read_bytes", "read_outputs", "read_rows", "read_text"]
+__all__ = [
+    "Form",
+    "Outputs",
+    "argument",
+    "read_bytes",
+    "read_conversation",
+    "read_json",
+    "read_outputs",
+    "read_rows",
+    "read_text",
+]
 
 Form = Literal["auto", "json", "text", "jsonl"]
 
@@ -120,6 +131,34 @@ def read_rows(name: str) -> list[Json]:
         raise CallerError(
             f"{_named(name)} is not a row: {fault}; a row is JSON, as `t.row_text` and `trimtab trim --row` write it"
         ) from None
+
+
+def read_conversation(name: str, *, line: str = "a message") -> Json:
+    """A request or list of messages in a file; of JSON lines the list of their values. `line`: what each may be.
+
+    Raises:
+        CallerError: unreadable, or not JSON.
+    """
+    data = read_bytes(name)
+    try:
+        return decode(data)
+    except (ValueError, RecursionError):
+        lines = [(number, one) for number, one in enumerate(data.split(b"\n"), 1) if one.strip()]
+        if len(lines) < 2:
+            raise CallerError(f"{name} is not JSON: a request, a list of messages, or {line} on each line") from None
+    return [_decoded(one, f"line {number} of {name}") for number, one in lines]
+
+
+def read_json(name: str) -> Json:
+    """The JSON value in a file. Raises CallerError: unreadable, or not JSON."""
+    return _decoded(read_bytes(name), name)
+
+
+def _decoded(data: bytes, what: str) -> Json:
+    try:
+        return decode(data)
+    except (ValueError, RecursionError):
+        raise CallerError(f"{what} is not JSON") from None
 
 
 def argument(text: str | None, option: str) -> Json:

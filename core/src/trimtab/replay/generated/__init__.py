@@ -24,8 +24,14 @@ _SYSTEM = (
 _WISHES = ("Find out why it happens.", "Is this new?", "Fix it and run the tests.", "Who is affected?", "Write it up.")
 
 
-def generate(turns: int, *, protocol: str = "anthropic", seed: int = 1) -> Session:
+def generate(turns: int, *, protocol: str = "anthropic", seed: int = 1, size: float = 1.0) -> Session:
     """A session of a made-up agent: so many turns of up to three steps, with up to three tool calls each.
+
+    Args:
+        turns: how often the user says something.
+        protocol: a built-in one.
+        seed: another number makes another session.
+        size: of the tool outputs; 1: up to some 60,000 chars.
 
     Raises:
         CallerError: a protocol that is not built in; no turns.
@@ -40,7 +46,7 @@ def generate(turns: int, *, protocol: str = "anthropic", seed: int = 1) -> Sessi
         messages.append(shape.user_text(f"Ticket {1_000 + turn}: {sentence(random)} {pick(random, _WISHES)}"))
         done: list[Json] = []
         for step in range(1, 2 + upto(random, 3)):
-            said, answers = _step(random, f"call_{turn}_{step}")
+            said, answers = _step(random, f"call_{turn}_{step}", size)
             text = sentence(random) if upto(random, 2) else ""
             done += shape.answered(writer.say(text, said), answers)
         done += writer.say(f"Ticket {1_000 + turn} is done. {sentence(random)} {sentence(random)}", [])
@@ -48,12 +54,12 @@ def generate(turns: int, *, protocol: str = "anthropic", seed: int = 1) -> Sessi
     return session_of(writer.request(_SYSTEM, _definitions(protocol), messages), protocol=protocol)
 
 
-def _step(random: Random, call_id: str) -> tuple[list[Asked], list[Answer]]:
+def _step(random: Random, call_id: str, size: float) -> tuple[list[Asked], list[Answer]]:
     """The calls of one message, with what they return."""
     said, answers = [], []
     for number in range(1, 2 + upto(random, 3)):
         tool = pick(random, TOOLS)
-        made = tool.call(random)
+        made = tool.call(random, size)
         one = f"{call_id}_{number}"
         said.append(Asked(call_id=one, name=tool.name, arguments=made.arguments))
         answers.append(Answer(call_id=one, name=tool.name, value=made.output, is_error=made.failed))

@@ -39,12 +39,12 @@ class Made:
 
 @frozen(kw_only=True)
 class Tool:
-    """A tool of the made-up agent: its definition, and what makes a call of it."""
+    """A tool of the made-up agent: its definition, and what makes a call of it, given how large outputs are (1: usual)."""
 
     name: str
     about: str
     parameter: str
-    call: Callable[[Random], Made] = field(repr=False)
+    call: Callable[[Random, float], Made] = field(repr=False)
 
 
 def upto(random: Random, count: int) -> int:
@@ -55,6 +55,11 @@ def upto(random: Random, count: int) -> int:
 def pick(random: Random, many: Sequence[T]) -> T:
     """One of several."""
     return many[upto(random, len(many))]
+
+
+def _some(random: Random, least: int, below: int, size: float) -> int:
+    """A number from `least`, below `below`, times the size of outputs; at least 1."""
+    return max(1, int((least + upto(random, below - least)) * size))
 
 
 def sentence(random: Random) -> str:
@@ -74,13 +79,13 @@ def _path(random: Random) -> str:
     return f"{pick(random, _FOLDERS)}/{pick(random, _NOUNS).replace(' ', '_')}.py"
 
 
-def _web_search(random: Random) -> Made:
+def _web_search(random: Random, size: float) -> Made:
     results = [
         {
             "id": f"{_hexadecimal(random, 8)}-{at}",
             "url": f"https://{pick(random, _SITES)}/{_hexadecimal(random, 6)}/{pick(random, _NOUNS).replace(' ', '-')}",
             "title": sentence(random)[:-1],
-            "content": "\n\n".join(_paragraph(random, 6) for _ in range(2 + upto(random, 14))),
+            "content": "\n\n".join(_paragraph(random, 6) for _ in range(_some(random, 2, 16, size))),
         }
         for at in range(3 + upto(random, 5))
     ]
@@ -88,9 +93,9 @@ def _web_search(random: Random) -> Made:
     return Made(arguments={"query": query}, output=json.dumps(results, ensure_ascii=False))
 
 
-def _read_file(random: Random) -> Made:
+def _read_file(random: Random, size: float) -> Made:
     lines = ["from __future__ import annotations", "", ""]
-    for at in range(4 + upto(random, 60)):
+    for at in range(_some(random, 4, 64, size)):
         name = pick(random, _NOUNS).replace(" ", "_")
         lines += [
             f"def {pick(random, _VERBS)}_{name}_{at}(rows: list[Row], limit: int = {upto(random, 900)}) -> int:",
@@ -103,12 +108,12 @@ def _read_file(random: Random) -> Made:
     return Made(arguments={"path": _path(random)}, output="\n".join(lines))
 
 
-def _shell(random: Random) -> Made:
+def _shell(random: Random, size: float) -> Made:
     minute = upto(random, 30)
     lines = [
         f"12:{minute + at // 60:02}:{at % 60:02}.{upto(random, 1000):03} INFO worker-{upto(random, 8)} "
         f"req={_hexadecimal(random, 12)} {sentence(random)}"
-        for at in range(20 + upto(random, 500))
+        for at in range(_some(random, 20, 520, size))
     ]
     failed = upto(random, 4) == 0
     if failed:
@@ -121,7 +126,7 @@ def _shell(random: Random) -> Made:
     return Made(arguments={"command": f"pytest {pick(random, _FOLDERS)} -q"}, output="\n".join(lines), failed=failed)
 
 
-def _query(random: Random) -> Made:
+def _query(random: Random, size: float) -> Made:
     rows = [
         {
             "id": 10**15 + upto(random, 10**9),
@@ -130,16 +135,16 @@ def _query(random: Random) -> Made:
             "trace": _hexadecimal(random, 32),
             "note": sentence(random),
         }
-        for _ in range(5 + upto(random, 120))
+        for _ in range(_some(random, 5, 125, size))
     ]
     sql = f"select * from {pick(random, _NOUNS).replace(' ', '_')} where state <> 'gone'"
     return Made(arguments={"sql": sql}, output=json.dumps({"rows": rows, "more": False}))
 
 
-def _kb_search(random: Random) -> Made:
+def _kb_search(random: Random, size: float) -> Made:
     hits = [
         {"id": f"kb-{upto(random, 5_000)}", "score": round(random.random(), 3), "text": _paragraph(random, 8)}
-        for _ in range(2 + upto(random, 6))
+        for _ in range(_some(random, 2, 8, size))
     ]
     return Made(arguments={"query": sentence(random)}, output=json.dumps(hits))
 
