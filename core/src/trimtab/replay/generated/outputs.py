@@ -39,7 +39,7 @@ class Made:
 
 @frozen(kw_only=True)
 class Tool:
-    """A tool of the made-up agent: its definition, and what makes a call of it, given how large outputs are (1: usual)."""
+    """A tool of the made-up agent: its definition, and what makes a call of it. How large outputs are is given; 1: usual."""
 
     name: str
     about: str
