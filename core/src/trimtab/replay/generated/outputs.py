@@ -39,7 +39,7 @@ class Made:
 
 @frozen(kw_only=True)
 class Tool:
-    """A tool of the made-up agent: its definition, and what makes a call of it. How large outputs are is given; 1: usual."""
+    """A tool of the made-up agent. `call`: makes a call, given how large outputs are; 1 is usual."""
 
     name: str
     about: str
@@ -133,9 +133,9 @@ def _query(random: Random, size: float) -> Made:
             "state": pick(random, ("open", "paid", "gone", "held")),
             "amount": round(random.random() * 5_000, 2),
             "trace": _hexadecimal(random, 32),
-            "note": sentence(random),
+            "note": _paragraph(random, 1 + upto(random, 12)),
         }
-        for _ in range(_some(random, 5, 125, size))
+        for _ in range(_some(random, 3, 60, size))
     ]
     sql = f"select * from {pick(random, _NOUNS).replace(' ', '_')} where state <> 'gone'"
     return Made(arguments={"sql": sql}, output=json.dumps({"rows": rows, "more": False}))
