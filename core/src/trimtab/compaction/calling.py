@@ -6,101 +6,189 @@ drivers alone call anything.
 
 from __future__ import annotations
 
+import contextvars
 import inspect
-from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Awaitable, Generator
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed
 
-__all__ = ["Fold", "arun", "ask", "run"]
+__all__ = ["TOO_LONG", "Fold", "answer", "arun", "ask", "attempted", "is_async", "run", "usable"]
 
 T = TypeVar("T")
 
 Fold: TypeAlias = Generator[SummaryRequest, str | None, T]
 
+TOO_LONG: Final = 2
+"""A summary of more than so many times its budget is none."""
+
 _ATTEMPTS: Final = 2
+
+
+def usable(reply: object, request: SummaryRequest) -> str:
+    """The summary in a reply. Raises SummaryFailed: there is none, or one that is much longer than asked for."""
+    summary = parse_summary(reply)
+    if summary is None:
+        raise SummaryFailed("it gave no summary (nothing, a refusal, or only notes to itself)")
+    tokens = request.count(summary)
+    if tokens > TOO_LONG * request.budget:
+        raise SummaryFailed(f"its summary has {tokens:,} tokens; it may have {request.budget:,}")
+    return summary
 
 
 def ask(request: SummaryRequest) -> Fold[str]:
     """A summary for a request; asked once more when there is none.
 
     Raises:
-        SummaryFailed: neither attempt gave one; the cause is what the summarizer raised last, if it raised.
+        SummaryFailed: neither attempt gave one; the cause is what went wrong last.
     """
-    for attempt in range(1, _ATTEMPTS + 1):
+    attempt = 1
+    while True:
         try:
-            reply = yield request
+            return usable((yield request), request)
         except Exception as error:
             if attempt == _ATTEMPTS:
-                raise SummaryFailed(f"the summarizer raised {type(error).__name__}: {error!s:.200}") from error
-            continue
-        summary = parse_summary(reply)
-        if summary is not None:
-            return summary
-    raise SummaryFailed("the summarizer gave no summary (empty, a refusal, or nothing but its own notes)")
+                kind = "" if isinstance(error, SummaryFailed) else f"{type(error).__name__}: "
+                raise SummaryFailed(
+                    f"the summarizer failed {attempt} times, at last so: {kind}{error!s:.200}"
+                ) from error
+        attempt += 1
 
 
-def run(fold: Fold[T], summarize: Summarize, timeout: float | None) -> T:
-    """Drive a fold with a sync summarizer."""
+def run(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
+    """Drive a fold with a sync summarizer.
+
+    With a limit of `seconds` for each attempt it runs in a thread of its own. One that hangs cannot be ended: its
+    thread is left behind, and does not keep the process from ending.
+
+    Raises:
+        CallerError: the summarizer is async.
+    """
     try:
         request = next(fold)
         while True:
             try:
-                reply = _called(summarize, request, timeout)
-            except Exception as error:
-                request = fold.throw(error)
+                reply = attempted(summarize, request, seconds)
+            except BaseException as error:
+                if _is_cancellation(error):  # not ours: what is not async cannot be cancelled
+                    error = SummaryFailed("it was cancelled")
+                request = fold.throw(_failure(error))
             else:
+                if inspect.isawaitable(reply):
+                    _drop(reply)
+                    raise CallerError("this summarizer is async: use aserve or astep")
                 request = fold.send(reply)
     except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
+        return cast(T, done.value)
     finally:
         fold.close()
 
 
-def _called(summarize: Summarize, request: SummaryRequest, timeout: float | None) -> str | None:
-    if timeout is None:
-        reply = summarize(request)
-    else:
-        pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="trimtab-summarizer")
-        try:
-            reply = pool.submit(summarize, request).result(timeout)
-        except FutureTimeout:
-            raise TimeoutError(f"no summary within {timeout:g} s") from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    if inspect.isawaitable(reply):
-        if inspect.iscoroutine(reply):
-            reply.close()
-        raise CallerError("this summarizer is async: use aserve or astep")
-    return reply
+def attempted(
+    summarize: Summarize, request: SummaryRequest, seconds: float | None
+) -> str | Awaitable[str | None] | None:
+    """What a summarizer gives for one request, in a thread of its own where it has only so many `seconds`.
+
+    Raises what it raises; TimeoutError: too late.
+    """
+    if seconds is None:
+        return summarize(request)
+    future = _threaded(summarize, request)
+    try:
+        return future.result(seconds)
+    except TimeoutError as error:
+        if future.done():  # raised by the summarizer itself
+            raise
+        raise TimeoutError(f"no summary within {seconds:g} s") from error
 
 
-async def arun(fold: Fold[T], summarize: Summarize, timeout: float | None) -> T:
-    """Drive a fold with a sync or an async summarizer; a sync one runs in a worker thread."""
+async def arun(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
+    """Drive a fold with a sync or an async summarizer; a sync one runs in a thread of its own.
+
+    When the caller is cancelled, so is an async summarizer, and awaited; the thread of a sync one is left behind.
+    """
+    try:
+        request = next(fold)
+        while True:
+            try:
+                reply = await answer(summarize, request, seconds)
+            except BaseException as error:
+                request = fold.throw(_failure(error))
+            else:
+                request = fold.send(reply)
+    except StopIteration as done:
+        return cast(T, done.value)
+    finally:
+        fold.close()
+
+
+async def answer(summarize: Summarize, request: SummaryRequest, seconds: float | None) -> str | None:
+    """What a summarizer, sync or async, replies to one request. Raises what it raises; TimeoutError: too late."""
     import asyncio
 
-    async def reply_to(request: SummaryRequest) -> str | None:
-        reply = await asyncio.to_thread(summarize, request) if not _is_async(summarize) else summarize(request)
-        return await reply if inspect.isawaitable(reply) else reply
-
     try:
-        request = next(fold)
-        while True:
-            try:
-                reply = await asyncio.wait_for(reply_to(request), timeout)
-            except Exception as error:
-                request = fold.throw(error)
+        async with asyncio.timeout(seconds) as limit:
+            if is_async(summarize):
+                reply = summarize(request)
             else:
-                request = fold.send(reply)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
-    finally:
-        fold.close()
+                reply = await asyncio.wrap_future(_threaded(summarize, request))
+            return await reply if inspect.isawaitable(reply) else reply
+    except TimeoutError as error:
+        if limit.expired():
+            raise TimeoutError(f"no summary within {seconds:g} s") from error
+        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and not task.cancelling():
+            raise SummaryFailed("it was cancelled") from error
+        raise
 
 
-def _is_async(summarize: Summarize) -> bool:
-    return inspect.iscoroutinefunction(summarize) or inspect.iscoroutinefunction(getattr(summarize, "__call__", None))
+def _failure(error: BaseException) -> Exception:
+    """What a fold is told of an error; raised as it is where it is no failure but an end: ctrl-c, a cancellation."""
+    if isinstance(error, Exception):
+        return error
+    raise error
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    if isinstance(error, Exception):
+        return False
+    from asyncio import CancelledError
+
+    return isinstance(error, CancelledError)
+
+
+def _threaded(summarize: Summarize, request: SummaryRequest) -> Future[str | Awaitable[str | None] | None]:
+    """The call, in a daemon thread: a pool's would keep the process from ending as long as one hangs."""
+    future: Future[str | Awaitable[str | None] | None] = Future()
+    context = contextvars.copy_context()
+
+    def call() -> None:
+        try:
+            reply = context.run(summarize, request)
+        except StopIteration:  # no future of asyncio's takes this
+            future.set_exception(SummaryFailed("it raised StopIteration"))
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(reply)
+
+    future.set_running_or_notify_cancel()
+    Thread(target=call, name="trimtab-summarizer", daemon=True).start()
+    return future
+
+
+def is_async(summarize: Summarize) -> bool:
+    """Whether it is known to be: then it is called where the loop runs, not in a thread."""
+    call = getattr(summarize, "__call__", None)  # noqa: B004  # the method, not whether there is one
+    return inspect.iscoroutinefunction(summarize) or inspect.iscoroutinefunction(call)
+
+
+def _drop(reply: Any) -> None:
+    if inspect.iscoroutine(reply):
+        reply.close()

@@ -1,6 +1,6 @@
 """Messages as a text for a summarizer: who said what, tool results shortened, media named and never spelt out.
 
-An entry begins with `User: `, `Assistant: ` or `Tool: ` at the beginning of a line; what a call or a result is stands in
+An entry begins with `User: `, `Assistant: ` or `Tool: ` at the beginning of a line; a call or a result stands in
 brackets that begin a line or an entry. A line of somebody's text that begins so has a blank before it: no page and no
 file can put words into the user's mouth.
 """

@@ -1,0 +1,59 @@
+"""What the summarizers of vendors' libraries have in common."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from trimtab.errors import CallerError, MissingExtra
+from trimtab.types import Json
+from trimtab.wire import WireProtocol
+from trimtab.wire.lookup import shape_of
+
+__all__ = ["client_of", "known_window", "library", "replied", "spoken"]
+
+
+def library(name: str) -> Any:
+    """A vendor's library. Raises MissingExtra: it is not installed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"the summarizer {name!r}", extra=f"trimtab[{name}]") from error
+
+
+def client_of(make: Callable[..., Any], name: str, *, base_url: str | None, api_key: str | None) -> Any:
+    """A client that does not try again by itself and has no time limit: both are the fold's business.
+
+    Raises:
+        CallerError: the library does not take these.
+    """
+    try:
+        return make(base_url=base_url, api_key=api_key, max_retries=0, timeout=None)
+    except Exception as error:
+        raise CallerError(
+            f"no client of {name} can be made ({type(error).__name__}: {error!s:.200}); pass api_key, base_url or client"
+        ) from error
+
+
+def known_window(model: str, windows: Mapping[str, int]) -> int | None:
+    """Tokens that a model takes in, by the longest beginning of its name in a table; None: not known."""
+    found = [name for name in windows if model.startswith(name)]
+    return windows[max(found, key=len)] if found else None
+
+
+def replied(response: Any, read: Callable[[Any], str | None]) -> str | None | Awaitable[str | None]:
+    """The text of a response, or of one that is still to be awaited."""
+
+    async def later() -> str | None:
+        return read(await response)
+
+    return later() if inspect.isawaitable(response) else read(response)
+
+
+def spoken(protocol: str | WireProtocol, response: Json) -> str | None:
+    """What the assistant says in a whole response; None: no text."""
+    shape = shape_of(protocol, None)
+    parts = (part for message in shape.read(shape.said(response)) for part in message.of("text"))
+    return "\n".join(part.text for part in parts) or None
