@@ -58,7 +58,7 @@ class AnthropicSummarizer:
         if self.window is None:
             object.__setattr__(self, "window", known_window(self.model, _WINDOWS))
 
-    def __call__(self, request: SummaryRequest) -> str | None | Awaitable[str | None]:
+    def __call__(self, request: SummaryRequest) -> str | Awaitable[str | None] | None:
         """What the model says; None where it refuses. Raises what the library raises."""
         messages = [{"role": "user", "content": prompt_of(request)}]
         fields = {"max_tokens": request.budget, **self.options}

@@ -67,7 +67,7 @@ class OpenAISummarizer:
         if self.window is None:
             object.__setattr__(self, "window", known_window(self.model, _WINDOWS))
 
-    def __call__(self, request: SummaryRequest) -> str | None | Awaitable[str | None]:
+    def __call__(self, request: SummaryRequest) -> str | Awaitable[str | None] | None:
         """What the model says; None where it refuses. Raises what the library raises."""
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": prompt_of(request)}]
         fields = {self.length: request.budget, **self.options}

@@ -33,7 +33,7 @@ def client_of(make: Callable[..., Any], name: str, *, base_url: str | None, api_
         return make(base_url=base_url, api_key=api_key, max_retries=0, timeout=None)
     except Exception as error:
         raise CallerError(
-            f"no client of {name} can be made ({type(error).__name__}: {error!s:.200}); pass api_key, base_url or client"
+            f"{name} makes no client ({type(error).__name__}: {error!s:.200}); pass api_key, base_url or client"
         ) from error
 
 
@@ -43,7 +43,7 @@ def known_window(model: str, windows: Mapping[str, int]) -> int | None:
     return windows[max(found, key=len)] if found else None
 
 
-def replied(response: Any, read: Callable[[Any], str | None]) -> str | None | Awaitable[str | None]:
+def replied(response: Any, read: Callable[[Any], str | None]) -> str | Awaitable[str | None] | None:
     """The text of a response, or of one that is still to be awaited."""
 
     async def later() -> str | None:
