@@ -1,0 +1,47 @@
+"""Compaction that survives: old turns become a summary, with nothing lost.
+
+`DurableCompactor` folds between turns and gives a record to be stored; `LoopCompactor` folds inside a turn; `slide` is
+the window without a summarizer. All work on the messages of any wire protocol, and send what is not folded as it came.
+"""
+
+from __future__ import annotations
+
+from trimtab.compaction.archive import Archive, archive_of, archive_row
+from trimtab.compaction.durable import DurableCompactor, Served
+from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
+from trimtab.compaction.manifests import Retained
+from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, load_record
+from trimtab.compaction.repair import Repair
+from trimtab.compaction.reply import parse_summary
+from trimtab.compaction.settings import Budgets, FoldSettings
+from trimtab.compaction.types import Attachment, Event, Row, SummaryRequest
+from trimtab.compaction.usage import tokens_of
+from trimtab.compaction.window import Slid, slide
+
+__all__ = [
+    "Archive",
+    "Archived",
+    "Attachment",
+    "Blob",
+    "Budgets",
+    "DurableCompactor",
+    "Event",
+    "FoldRecord",
+    "FoldSettings",
+    "LoopCompactor",
+    "Memo",
+    "Repair",
+    "Retained",
+    "Row",
+    "Served",
+    "Slid",
+    "Stepped",
+    "SummaryRequest",
+    "archive_of",
+    "archive_row",
+    "dump_record",
+    "load_record",
+    "parse_summary",
+    "slide",
+    "tokens_of",
+]

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
 
 from attrs import field, frozen
 
+from trimtab.compaction.archive import Archive, archive_of
 from trimtab.compaction.calling import Fold, arun, run
+from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
+from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.manifests import blobs_of, files_of
+from trimtab.compaction.events import Due, due, metered
+from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
+from trimtab.compaction.prompt import Measured, Prompt, measured, prompt_of
 from trimtab.compaction.record import FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
-from trimtab.compaction.types import Event, Row, Summarize
-from trimtab.errors import SummaryFailed
+from trimtab.compaction.types import Event, OnEvent, Row, Summarize
+from trimtab.errors import CallerError, EnvelopeError, StoreError, SummaryFailed
 from trimtab.telemetry import log
-from trimtab.types import Json
-from trimtab.wire.histories import Message, Shape, is_prompt
+from trimtab.types import BlobStore, Json
+from trimtab.wire.histories import Message, is_prompt
 
 __all__ = ["DurableCompactor", "Served"]
+
+T = TypeVar("T")
+
+NO_WINDOW: Final = "no window is known that holds a prompt"
 
 
 @frozen(kw_only=True)
@@ -29,169 +40,227 @@ class Served:
     Attributes:
         messages: for the request, in the protocol's own shape.
         record: to be stored in place of the one given; the same object where nothing was folded.
-        event: `done` or `skipped` where a fold was due; None where none was.
-        repairs: calls and results that had lost each other.
+        event: `done` or `skipped` where a fold was due or no window is known; None where none was due.
+        repairs: what was amiss in the history, and mended.
+        retained: what the model may open: the rows that are served and those behind the fold.
     """
 
     messages: list[Json] = field(repr=False)
     record: FoldRecord | None
     event: Event | None
     repairs: tuple[Repair, ...] = ()
+    retained: Retained = field(factory=Retained, repr=False)
 
 
 @frozen(kw_only=True)
-class _Prompt:
-    """The conversation as a record leaves it: what is served before the rows, and the rows."""
+class _Plan:
+    """A fold that is due: the prompt as it is now, its size, and what is to become of it."""
 
-    record: FoldRecord | None
-    opening: list[Message]
-    rows: list[tuple[Row, tuple[Message, ...]]]
+    rows: Sequence[Row] = field(repr=False)
+    prompt: Prompt
+    size: Measured
+    budgets: Budgets
+    estimator: Estimator
 
-    @property
-    def messages(self) -> list[Message]:
-        """All messages."""
-        return [*self.opening, *(message for _, messages in self.rows for message in messages)]
+
+@frozen(kw_only=True)
+class _Folded:
+    """A fold that was made, and is not stored yet."""
+
+    record: FoldRecord
+    prompt: Prompt
+    after: int
+    messages: int
+    archive: Archive | None
 
 
 class DurableCompactor:
-    """Folds the older rows of a conversation into a summary when the prompt gets too large, at most once a turn."""
+    """Folds the older rows of a conversation into a summary when the prompt gets too large, at most once a turn.
+
+    It holds nothing of a conversation: what is served is a function of the rows, the record and the settings.
+    """
 
     def __init__(
         self,
-        shape: Shape,
+        protocol: Protocol,
         settings: FoldSettings,
-        summarize: Summarize,
+        summarizer: str | Summarize | None = None,
         *,
         timeout: float | None = None,
-        on_event: Callable[[Event], None] | None = None,
+        on_event: OnEvent | None = None,
         read_tool: str = "fs_read",
         file_tool: str = "read_file",
+        store: BlobStore | None = None,
+        owner: str | None = None,
     ) -> None:
         """Set one up.
 
         Args:
-            shape: of the protocol (`protocol.history`).
+            protocol: its name, itself, or its shape.
             settings: of the turn.
-            summarize: the summarizer.
-            timeout: seconds for each attempt; None: none.
+            summarizer: the name of a built-in one, or any function of a `SummaryRequest`; None: the extractive one.
+            timeout: seconds for each attempt of the summarizer's; None: none.
             on_event: is told of every event, as it happens.
             read_tool, file_tool: the names of the tools that read omitted texts and attached files; "": not offered.
+            store: where folded rows are archived, word for word; None: they are not. Needs the read tool.
+            owner: who holds the archive, as in `host.trim`.
+
+        Raises:
+            CallerError: an unknown protocol or summarizer; a store without an owner or without a read tool.
         """
-        self._shape = shape
+        if store is not None and (not isinstance(owner, str) or not read_tool):
+            raise CallerError("an archive needs an owner (owner=) and a tool that reads it (read_tool=)")
+        self._shape = shape_named(protocol)
         self._settings = settings
-        self._summarize = summarize
+        self._summarize = summarizer_of(summarizer)
         self._timeout = timeout
-        self._on_event = on_event or (lambda event: None)
+        self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
+        self._store = store
+        self._owner = owner or ""
 
-    def serve(self, rows: Sequence[Row], record: FoldRecord | None = None) -> Served:
-        """What to send of these rows. A failing summarizer changes nothing: the history is served as it was."""
-        return run(self._serve(rows, record), self._summarize, self._timeout)
+    def serve(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None = None) -> Served:
+        """What to send of these rows. A failing summarizer, or store, changes nothing: history is served as it was.
 
-    async def aserve(self, rows: Sequence[Row], record: FoldRecord | None = None) -> Served:
-        """As `serve`, also with an async summarizer."""
-        return await arun(self._serve(rows, record), self._summarize, self._timeout)
+        Args:
+            rows: the way from the conversation's beginning to its newest row, all of it, whatever was folded.
+            record: what was stored of it; several where branches have one each: that which folds most of this way is
+                used. One whose boundary is not among the rows folds nothing of them.
 
-    def _serve(self, rows: Sequence[Row], record: FoldRecord | None) -> Fold[Served]:
+        Raises:
+            CallerError: the summarizer is async.
+        """
+        plan = self._plan(rows, record)
+        if isinstance(plan, Served):
+            return plan
+        with due("durable", plan.size.tokens, self._on_event) as now:
+            folded = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
+            if folded is not None:
+                self._settle(folded, now, self._put(folded))
+        return self._answer(plan, now, folded, record)
+
+    async def aserve(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None = None) -> Served:
+        """As `serve`, also with an async summarizer. The store is written in a worker thread."""
+        plan = self._plan(rows, record)
+        if isinstance(plan, Served):
+            return plan
+        with due("durable", plan.size.tokens, self._on_event) as now:
+            folded = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
+            if folded is not None:
+                self._settle(folded, now, await asyncio.to_thread(self._put, folded))
+        return self._answer(plan, now, folded, record)
+
+    def _plan(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> _Plan | Served:
+        """The fold that is due; what is served, where none is."""
         prompt = self._prompt(rows, record)
         budgets = self._settings.budgets()
         if budgets is None:
-            log.warning("no fold: no window is known that could be kept (windows=%r)", self._settings.windows)
-            return self._served(prompt, None)
+            log.warning("no durable fold: %s (windows=%r)", NO_WINDOW, self._settings.windows)
+            return self._served(prompt, record, Event(kind="skipped", lane="durable", reason=NO_WINDOW))
         estimator = Estimator(self._settings)
-        before = _tokens(prompt, estimator)
-        if before <= budgets.trigger:
-            return self._served(prompt, None)
-        begin = _boundary(prompt, budgets, estimator)
-        if begin == 0:
-            return self._served(
-                prompt, self._tell(Event(kind="skipped", lane="durable", reason="nothing to fold", before=before))
-            )
-        folded = [message for _, messages in prompt.rows[:begin] for message in messages]
-        self._tell(Event(kind="compacting", lane="durable", before=before, folded=len(folded)))
+        size = measured(prompt, estimator)
+        if size.tokens <= budgets.trigger:
+            return self._served(prompt, record, None)
+        return _Plan(rows=rows, prompt=prompt, size=size, budgets=budgets, estimator=estimator)
+
+    def _fold(self, plan: _Plan, now: Due) -> Fold[_Folded | None]:
+        """The fold; None: it is skipped, and `now` knows why."""
+        begin = self._boundary(plan)
+        messages = [message for _, found in plan.prompt.rows[:begin] for message in found]
+        if plan.size.of(plan.estimator.messages(messages)) <= plan.budgets.summary:
+            now.skipped("nothing to fold: what is old enough takes no more room than a summary")
+            return None
+        before = plan.prompt.record
         try:
-            summary = yield from self._summary(folded, prompt.record, budgets, estimator)
-        except SummaryFailed as error:
-            log.warning("no fold: %s", error)
-            return self._served(
-                prompt, self._tell(Event(kind="skipped", lane="durable", reason=str(error), before=before))
+            blobs = blobs_of([row for row, _ in plan.prompt.rows[:begin]])
+            summary = yield from summary_of(
+                messages,
+                None if before is None else before.summary,
+                plan.budgets.summary,
+                room_of(self._summarize, plan.budgets.window),
+                plan.estimator,
             )
-        new = self._prompt(rows, self._record(rows, prompt, begin, summary))
-        after = estimator.messages(new.messages) + estimator.beside
-        if after >= estimator.messages(prompt.messages) + estimator.beside:
-            reason = "the summary is no shorter than what it replaces"
-            return self._served(prompt, self._tell(Event(kind="skipped", lane="durable", reason=reason, before=before)))
-        done = Event(kind="done", lane="durable", before=before, after=after, folded=len(folded))
-        return self._served(new, self._tell(done))
-
-    def _summary(
-        self, folded: Sequence[Message], record: FoldRecord | None, budgets: Budgets, estimator: Estimator
-    ) -> Fold[str]:
-        room = room_of(self._summarize, int(min(one for one in self._settings.windows if one)))
-        prior = None if record is None else record.summary
-        return (yield from summary_of(folded, prior, budgets.summary, room, estimator))
-
-    def _prompt(self, rows: Sequence[Row], record: FoldRecord | None) -> _Prompt:
-        """The conversation from its last cleared row on, with what the record folds in one message."""
-        cleared = max((at + 1 for at, row in enumerate(rows) if row.clears), default=0)
-        live = rows[cleared:]
-        places = [at for at, row in enumerate(live) if record is not None and row.id == record.boundary]
-        read = self._shape.read
-        if record is None or not places:  # the boundary is on another branch, or was cleared
-            return _Prompt(record=None, opening=[], rows=[(row, read(list(row.messages))) for row in live])
-        opening = self._shape.user_text(summary_text(record, **self._names))
-        return _Prompt(
-            record=record,
-            opening=list(read([opening])),
-            rows=[(row, read(list(row.messages))) for row in live[places[-1] + 1 :]],
-        )
-
-    def _record(self, rows: Sequence[Row], prompt: _Prompt, begin: int, summary: str) -> FoldRecord:
-        folded = [row for row, _ in prompt.rows[:begin]]
-        before = prompt.record
-        files = (*(before.files if before else ()), *files_of(folded))
-        blobs = (*(before.blobs if before else ()), *blobs_of(folded))
-        return FoldRecord(
+        except (EnvelopeError, SummaryFailed) as error:
+            now.skipped(str(error), error)
+            return None
+        archive = None if self._store is None else archive_of(messages)
+        folded = [row for row, _ in plan.prompt.rows[:begin]]
+        record = FoldRecord(
             boundary=folded[-1].id,
-            made_at=rows[-1].id,
+            made_at=plan.rows[-1].id,
             summary=summary,
-            files=tuple(dict.fromkeys(files)),
-            blobs=tuple(dict.fromkeys(blobs)),
+            files=_each([*(before.files if before else ()), *files_of(folded)]),
+            blobs=_each([*(before.blobs if before else ()), *blobs]),
+            archive=_each([*(before.archive if before else ()), *(archive.entries if archive else ())]),
+        )
+        prompt = self._prompt(plan.rows, record)
+        after = plan.size.of(plan.estimator.beside + plan.estimator.messages(prompt.messages))
+        if after >= plan.size.tokens:
+            now.skipped("the summary takes no less room than what it stands for")
+            return None
+        return _Folded(record=record, prompt=prompt, after=after, messages=len(messages), archive=archive)
+
+    def _boundary(self, plan: _Plan) -> int:
+        """The first row that is kept: the earliest with a prompt from which on all fits; else the last of these."""
+        rows = plan.prompt.rows
+        clean = set(clean_cuts(self._shape, [message for _, found in rows for message in found]))
+        place = sum(len(found) for _, found in rows)
+        size, kept, last = 0, None, None
+        for at in range(len(rows) - 1, -1, -1):
+            messages = rows[at][1]
+            place -= len(messages)
+            size += plan.estimator.messages(messages)
+            fits = plan.size.of(size) <= plan.budgets.keep
+            if not fits and last is not None:
+                break
+            if _begins_with_prompt(messages) and place in clean:
+                last = at if last is None else last
+                kept = at if fits else kept
+        return (kept if kept is not None else last) or 0
+
+    def _put(self, folded: _Folded) -> StoreError | None:
+        """The archive goes into the store; what kept it from that."""
+        if folded.archive is not None and self._store is not None:
+            try:
+                self._store.put(folded.archive.blobs, owner=self._owner)
+            except StoreError as error:
+                return error
+        return None
+
+    def _settle(self, folded: _Folded, now: Due, error: StoreError | None) -> None:
+        if error is not None:
+            now.skipped(f"the archive could not be written: {error}", error)
+        else:
+            now.done(after=folded.after, folded=folded.messages)
+
+    def _prompt(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> Prompt:
+        known = [] if record is None else [record] if isinstance(record, FoldRecord) else list(record)
+        return prompt_of(self._shape, rows, known, lambda one: summary_text(one, **self._names))
+
+    def _answer(
+        self, plan: _Plan, now: Due, folded: _Folded | None, record: FoldRecord | Sequence[FoldRecord] | None
+    ) -> Served:
+        if folded is None or now.verdict is None or now.verdict.kind != "done":
+            return self._served(plan.prompt, record, now.verdict)
+        return self._served(folded.prompt, folded.record, now.verdict)
+
+    def _served(self, prompt: Prompt, record: FoldRecord | Sequence[FoldRecord] | None, event: Event | None) -> Served:
+        natives, repairs = repaired(self._shape, prompt.messages)
+        used = prompt.record
+        return Served(
+            messages=self._shape.joined(natives),
+            record=used if used is not None else record if isinstance(record, FoldRecord) else None,
+            event=event,
+            repairs=repairs,
+            retained=retained(prompt.live, used),
         )
 
-    def _served(self, prompt: _Prompt, event: Event | None) -> Served:
-        natives, repairs = repaired(self._shape, prompt.messages)
-        return Served(messages=self._shape.joined(natives), record=prompt.record, event=event, repairs=repairs)
 
-    def _tell(self, event: Event) -> Event:
-        self._on_event(event)
-        return event
+def _each(some: Iterable[T]) -> tuple[T, ...]:
+    """Each once, in order."""
+    return tuple(dict.fromkeys(some))
 
 
-def _tokens(prompt: _Prompt, estimator: Estimator) -> int:
-    """Tokens of the next request: from the provider's last count on, where there is one that still holds."""
-    valid = prompt.record is None
-    anchor, since = None, 0
-    for at, (row, _) in enumerate(prompt.rows):
-        if valid and row.tokens is not None:
-            anchor, since = row.tokens, at + 1
-        valid = valid or (prompt.record is not None and row.id == prompt.record.made_at)
-    rest = sum(estimator.messages(messages) for _, messages in prompt.rows[since:])
-    if anchor is not None:
-        return anchor + rest
-    return estimator.beside + estimator.messages(prompt.opening) + rest
-
-
-def _boundary(prompt: _Prompt, budgets: Budgets, estimator: Estimator) -> int:
-    """The first row that is kept: the earliest with a prompt from which on all fits; else the last one with a prompt."""
-    size, found, last = 0, None, None
-    for at in range(len(prompt.rows) - 1, -1, -1):
-        messages = prompt.rows[at][1]
-        size += estimator.messages(messages)
-        if messages and is_prompt(messages[0]):
-            last = at if last is None else last
-            if size <= budgets.keep:
-                found = at
-        if size > budgets.keep and last is not None:
-            break
-    return (found if found is not None else last) or 0
+def _begins_with_prompt(messages: Sequence[Message]) -> bool:
+    first = next((message for message in messages if message.role != "system"), None)
+    return first is not None and is_prompt(first)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from trimtab._json import canonical
+from trimtab.codecs.leaves import strings
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compress.identity import texts_of
+from trimtab.errors import UnsupportedOutput
+from trimtab.pointer import Path, replace
 from trimtab.types import Json
-from trimtab.wire.histories import Message
+from trimtab.wire.histories import Message, Part
+from trimtab.wire.nodes import is_object, items, member
 
-__all__ = ["Estimator"]
+__all__ = ["Estimator", "payloads_in"]
+
+_MEDIA_TYPES: Final = frozenset(
+    {"image", "image_url", "input_image", "audio", "input_audio", "video", "input_video", "file", "input_file"}
+    | {"document", "media", "image-data", "file-data"}
+)
+_MEDIA_NAMES: Final = ("image", "document", "video", "audio", "inlineData", "inline_data", "fileData", "file_data")
+_DATA_URL: Final = re.compile("data:[^,]{0,100};base64,")
+_TEXTS: Final = ("text", "input_text", "output_text")
 
 
 class Estimator:
@@ -25,8 +39,7 @@ class Estimator:
         known = self._known.get(id(message))
         if known is not None and known[0] is message:
             return known[1]
-        texts = sum(map(self._settings.counter.count, texts_of(message)))
-        tokens = texts + self._settings.media * len(message.of("other"))
+        tokens = sum(map(self._part, message.parts))
         self._known[id(message)] = (message, tokens)
         return tokens
 
@@ -41,8 +54,51 @@ class Estimator:
     @property
     def beside(self) -> int:
         """Tokens of what a request says beside its messages: tools and system prompt."""
-        return sum(_tokens_of(self._settings, one) for one in (self._settings.tools, self._settings.system) if one)
+        return sum(map(self._value, (self._settings.tools, self._settings.system)))
+
+    def _part(self, part: Part) -> int:
+        if part.kind == "text":
+            return self.text(part.text)
+        if part.kind == "call":
+            return self.text(part.name) + self._value(part.value)
+        if part.kind == "thinking":
+            return sum(map(self.text, texts_of(Message(role="assistant", native=None, parts=(part,)))))
+        return 0 if part.kind == "aside" else self._value(part.value)
+
+    def _value(self, value: Json) -> int:
+        """Tokens of a text, a list of blocks, or any JSON."""
+        if value is None:
+            return 0
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list | tuple):
+            return sum(map(self._value, value))
+        said = member(value, "text")
+        if isinstance(said, str) and member(value, "type") in _TEXTS:
+            return self.text(said)
+        return self._object(value)
+
+    def _object(self, value: Json) -> int:
+        """Tokens of a block: a medium has one price, whatever it holds; anything else is its JSON."""
+        payloads = payloads_in(value)
+        media = self._settings.media
+        try:
+            said = self.text(canonical(replace(value, dict.fromkeys(payloads, "")) if payloads else value))
+        except UnsupportedOutput:  # an SDK's object, whose members cannot be told
+            said = media
+        return max(media, said) if _is_medium(value) else said + media * len(payloads)
 
 
-def _tokens_of(settings: FoldSettings, value: Json) -> int:
-    return settings.counter.count(value if isinstance(value, str) else canonical(value))
+def payloads_in(value: Json) -> list[Path]:
+    """Where base64 stands in a value: the payloads of media blocks, and `data:` urls."""
+    found = strings(value, 1) if isinstance(value, dict | list) else ()
+    return [path for path, text, is_payload in found if is_payload or _DATA_URL.match(text)]
+
+
+def _is_medium(block: Json) -> bool:
+    """Whether a block is an image, a document or the like, by its type or by what it is called."""
+    if not is_object(block):
+        return False
+    if member(block, "type") in _MEDIA_TYPES:
+        return True
+    return any(is_object(member(block, name)) or items(member(block, name)) for name in _MEDIA_NAMES)

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from trimtab._json import utf8
 from trimtab.compaction.calling import Fold, arun, run
+from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
+from trimtab.compaction.cuts import clean_cuts
+from trimtab.compaction.durable import NO_WINDOW
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.record import FoldRecord, summary_text
+from trimtab.compaction.events import Due, due, metered
+from trimtab.compaction.prompt import Measured
+from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
-from trimtab.compaction.types import Event, Summarize
-from trimtab.compress.identity import key_of
+from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
+from trimtab.compaction.usage import tokens_of
+from trimtab.compress.identity import key_of, texts_of
 from trimtab.errors import SummaryFailed
 from trimtab.telemetry import log
 from trimtab.types import Json
-from trimtab.wire.histories import Message, Shape, units
+from trimtab.wire.histories import Message, is_prompt
 
 __all__ = ["LoopCompactor", "Memo", "Stepped"]
 
-_FRUITLESS = 2
+_FRUITLESS: Final = 2  # attempts in a turn that cannot bring the prompt below the trigger
+_LONGEST_SUMMARY: Final = 2  # times its budget
+_URI: Final = re.compile("trimtab:[0-9a-f]{16,32}")
 
 
 @frozen(kw_only=True)
@@ -31,15 +41,18 @@ class Memo:
     """What one turn has folded so far.
 
     Attributes:
-        consumed: how many messages of the turn's own list the summary stands for, the system's among them.
+        consumed: how many messages of the turn's own list the summary stands for, what is kept of them among them.
         digest: of these messages; a list that begins otherwise is another history, and the memo is dropped.
         summary: what stands in their place; "" while nothing is folded.
-        fruitless: attempts in a row that could not bring the prompt below the trigger.
+        kept: the places of those that are sent all the same, in order: what the system says, the summary of a durable
+            fold, the request that the turn works on.
+        fruitless: attempts that could not bring the prompt below the trigger.
     """
 
     consumed: int = 0
     digest: str = ""
     summary: str = field(default="", repr=False)
+    kept: tuple[int, ...] = ()
     fruitless: int = 0
 
 
@@ -50,8 +63,8 @@ class Stepped:
     Attributes:
         messages: in the protocol's own shape; the list that was given, where nothing is folded and nothing was amiss.
         memo: for the next step of the turn.
-        event: `done` or `skipped` where a fold was due; None where none was.
-        repairs: calls and results that had lost each other.
+        event: `done` or `skipped` where a fold was due or no window is known; None where none was due.
+        repairs: what was amiss in the messages, and mended.
     """
 
     messages: list[Json] = field(repr=False)
@@ -60,98 +73,196 @@ class Stepped:
     repairs: tuple[Repair, ...] = ()
 
 
+@frozen(kw_only=True)
+class _Plan:
+    """A fold that is due: the history, what is folded of it already, and how large the next prompt is."""
+
+    messages: Sequence[Message] = field(repr=False)
+    memo: Memo
+    size: Measured
+    budgets: Budgets
+    estimator: Estimator
+
+
 class LoopCompactor:
     """Folds the older steps of a running turn when the prompt gets too large; each fold takes in only what is new."""
 
     def __init__(
         self,
-        shape: Shape,
+        protocol: Protocol,
         settings: FoldSettings,
-        summarize: Summarize,
+        summarizer: str | Summarize | None = None,
         *,
         timeout: float | None = None,
-        on_event: Callable[[Event], None] | None = None,
+        on_event: OnEvent | None = None,
+        read_tool: str = "fs_read",
+        file_tool: str = "read_file",
+        files: Iterable[Attachment] = (),
     ) -> None:
-        """Set one up for a turn; the arguments are those of `DurableCompactor`."""
-        self._shape = shape
-        self._settings = settings
-        self._summarize = summarize
-        self._timeout = timeout
-        self._on_event = on_event or (lambda event: None)
-        self._memo = Memo()
-
-    def step(self, messages: Sequence[Json], usage: int | None = None, memo: Memo | None = None) -> Stepped:
-        """What to send of these messages.
+        """Set one up for a turn.
 
         Args:
-            messages: the whole list of the turn, as if nothing was ever folded.
-            usage: tokens that the last step took, its answer included, as the provider counted; None: they are
+            protocol, settings, summarizer, timeout, on_event, read_tool, file_tool: as of `DurableCompactor`.
+            files: attachments of the turn, to be named where the messages that brought them are folded.
+
+        Raises:
+            CallerError: an unknown protocol or summarizer.
+        """
+        self._shape = shape_named(protocol)
+        self._settings = settings
+        self._summarize = summarizer_of(summarizer)
+        self._timeout = timeout
+        self._on_event = on_event
+        self._names = {"read_tool": read_tool, "file_tool": file_tool}
+        self._files = tuple(files)
+        self._memo = Memo()
+
+    def step(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
+        """What to send of these messages. A failing summarizer changes nothing: what was folded before stays so.
+
+        Args:
+            messages: the whole list of the turn, as if nothing was ever folded in it.
+            usage: what the last step took, its answer included, as the provider counted (`tokens_of`); None: it is
                 estimated.
             memo: `Stepped.memo` of the step before; None: the compactor's own.
+
+        Raises:
+            CallerError: the summarizer is async.
         """
-        return run(self._remembered(messages, usage, memo), self._summarize, self._timeout)
+        plan = self._plan(list(messages), usage, self._memo if memo is None else memo)
+        if isinstance(plan, Stepped):
+            return self._remembered(plan)
+        with due("loop", plan.size.tokens, self._on_event) as now:
+            new = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
+        return self._remembered(self._stepped(list(messages), plan.messages, new, now.verdict))
 
-    async def astep(self, messages: Sequence[Json], usage: int | None = None, memo: Memo | None = None) -> Stepped:
+    async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """As `step`, also with an async summarizer."""
-        return await arun(self._remembered(messages, usage, memo), self._summarize, self._timeout)
+        plan = self._plan(list(messages), usage, self._memo if memo is None else memo)
+        if isinstance(plan, Stepped):
+            return self._remembered(plan)
+        with due("loop", plan.size.tokens, self._on_event) as now:
+            new = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
+        return self._remembered(self._stepped(list(messages), plan.messages, new, now.verdict))
 
-    def _remembered(self, messages: Sequence[Json], usage: int | None, memo: Memo | None) -> Fold[Stepped]:
-        stepped = yield from self._step(list(messages), usage, self._memo if memo is None else memo)
+    def _remembered(self, stepped: Stepped) -> Stepped:
         self._memo = stepped.memo
         return stepped
 
-    def _step(self, natives: list[Json], usage: int | None, memo: Memo) -> Fold[Stepped]:
+    def _plan(self, natives: list[Json], usage: Json, memo: Memo) -> _Plan | Stepped:
+        """The fold that is due; what is sent, where none is."""
         messages = self._shape.read(natives)
-        memo = memo if memo.consumed <= len(messages) and _digest(messages[: memo.consumed]) == memo.digest else Memo()
+        if memo.consumed > len(messages) or _digest(messages[: memo.consumed]) != memo.digest:
+            memo, usage = Memo(), None  # another history: what was counted was not this one
         budgets = self._settings.budgets()
         if budgets is None:
-            log.warning("no fold: no window is known that could be kept (windows=%r)", self._settings.windows)
-            return self._stepped(natives, messages, memo, None)
+            log.warning("no loop fold: %s (windows=%r)", NO_WINDOW, self._settings.windows)
+            event = Event(kind="skipped", lane="loop", reason=NO_WINDOW)
+            return self._stepped(natives, messages, memo, event)
         estimator = Estimator(self._settings)
-        candidate = self._candidate(messages, memo)
-        before = _tokens(candidate, messages, memo, usage, estimator)
-        if before <= budgets.trigger or memo.fruitless >= _FRUITLESS:
+        size = self._measured(messages, memo, tokens_of(usage), estimator)
+        if size.tokens <= budgets.trigger:
             return self._stepped(natives, messages, memo, None)
-        consumed = self._boundary(messages, memo, budgets, estimator)
-        if consumed <= memo.consumed:
-            event = Event(kind="skipped", lane="loop", reason="nothing to fold", before=before)
-            return self._stepped(natives, messages, _tired(memo), self._tell(event))
-        more = [message for message in messages[memo.consumed : consumed] if message.role != "system"]
-        self._tell(Event(kind="compacting", lane="loop", before=before, folded=len(more)))
-        try:
-            room = room_of(self._summarize, int(min(one for one in self._settings.windows if one)))
-            summary = yield from summary_of(more, memo.summary or None, budgets.summary, room, estimator)
-        except SummaryFailed as error:
-            log.warning("no fold: %s", error)
-            event = Event(kind="skipped", lane="loop", reason=str(error), before=before)
-            return self._stepped(natives, messages, memo, self._tell(event))
-        new = Memo(consumed=consumed, digest=_digest(messages[:consumed]), summary=summary)
-        after = estimator.messages(self._candidate(messages, new)) + estimator.beside
-        if after > budgets.trigger:
-            new = Memo(consumed=new.consumed, digest=new.digest, summary=summary, fruitless=memo.fruitless + 1)
-        event = Event(kind="done", lane="loop", before=before, after=after, folded=len(more))
-        return self._stepped(natives, messages, new, self._tell(event))
+        plan = _Plan(messages=messages, memo=memo, size=size, budgets=budgets, estimator=estimator)
+        if memo.fruitless >= _FRUITLESS and not self._can_help(plan):
+            return self._stepped(natives, messages, memo, None)  # it was said already
+        return plan
 
-    def _candidate(self, messages: Sequence[Message], memo: Memo) -> list[Message]:
-        """The messages as a memo leaves them: the system's, the summary, and what is not consumed."""
-        if not memo.summary:
-            return list(messages)
-        system = [message for message in messages[: memo.consumed] if message.role == "system"]
-        text = summary_text(FoldRecord(boundary="", made_at="", summary=memo.summary), read_tool="", file_tool="")
-        return [*system, *self._shape.read([self._shape.user_text(text)]), *messages[memo.consumed :]]
+    def _fold(self, plan: _Plan, now: Due) -> Fold[Memo]:
+        """The memo after a fold, and the verdict on it. Twice at most: the second one keeps as little as it can."""
+        memo = plan.memo
+        after, folded = 0, 0
+        for keep in (plan.budgets.keep, 0):
+            consumed = self._boundary(plan, keep, memo)
+            kept = self._kept(plan, consumed)
+            more = [one for at in range(memo.consumed, consumed) if _is_new(one := plan.messages[at], at in kept)]
+            if plan.size.of(plan.estimator.messages(more)) <= plan.budgets.summary:
+                continue
+            room = room_of(self._summarize, plan.budgets.window)
+            try:
+                summary = yield from summary_of(more, memo.summary or None, plan.budgets.summary, room, plan.estimator)
+            except SummaryFailed as error:
+                if memo is plan.memo:
+                    now.skipped(str(error), error)
+                    return memo
+                break
+            folded += len(more)
+            memo = Memo(
+                consumed=consumed,
+                digest=_digest(plan.messages[:consumed]),
+                summary=summary,
+                kept=kept,
+                fruitless=memo.fruitless,
+            )
+            after = plan.size.of(plan.estimator.beside + plan.estimator.messages(self._candidate(plan.messages, memo)))
+            if after <= plan.budgets.trigger:
+                now.done(after=after, folded=folded)
+                return memo
+            memo = evolve(memo, fruitless=memo.fruitless + 1)
+        return self._given_up(plan, now, memo, after, folded)
 
-    def _boundary(self, messages: Sequence[Message], memo: Memo, budgets: Budgets, estimator: Estimator) -> int:
-        """How many messages a fold consumes: all but whole units at the end that fit what is kept, at least one."""
-        ties = self._shape.ties([message.native for message in messages])
-        unit = units(messages, [(tie.call_row, tie.result_row) for tie in ties])
-        starts = [at for at in range(len(messages)) if unit[at] == at and all(one >= at for one in unit[at:])]
-        size, cut = 0, len(messages)
-        for at in reversed(starts):
-            size += estimator.messages(messages[at:cut])
-            if cut < len(messages) and size > budgets.keep:
+    def _given_up(self, plan: _Plan, now: Due, memo: Memo, after: int, folded: int) -> Memo:
+        """The prompt stays above the trigger: it is said, and not tried again and again."""
+        reason = f"the prompt cannot be brought below {plan.budgets.trigger:,} tokens by folding"
+        if memo is plan.memo or after >= plan.size.tokens:
+            now.skipped(f"nothing to fold: {reason}")
+            return evolve(plan.memo, fruitless=max(_FRUITLESS, memo.fruitless))
+        now.done(after=after, folded=folded, reason=reason)
+        return memo
+
+    def _can_help(self, plan: _Plan) -> bool:
+        """Whether a fold that keeps as little as it can would bring the prompt below the trigger."""
+        consumed = self._boundary(plan, 0, plan.memo)
+        if consumed <= plan.memo.consumed:
+            return False
+        kept = [plan.messages[at] for at in self._kept(plan, consumed)]
+        left = plan.estimator.beside + plan.estimator.messages([*kept, *plan.messages[consumed:]])
+        return plan.size.of(left + _LONGEST_SUMMARY * plan.budgets.summary) <= plan.budgets.trigger
+
+    def _boundary(self, plan: _Plan, keep: int, memo: Memo) -> int:
+        """How many messages a fold consumes: all but whole steps at the end that fit what is kept, at least one."""
+        size, cut = 0, len(plan.messages)
+        for at in reversed(clean_cuts(self._shape, plan.messages)):
+            size += plan.estimator.messages(plan.messages[at:cut])
+            if cut < len(plan.messages) and plan.size.of(size) > keep:
                 break
             cut = at
-        return cut if cut > memo.consumed else memo.consumed
+        return max(cut, memo.consumed)
+
+    def _kept(self, plan: _Plan, consumed: int) -> tuple[int, ...]:
+        """Of the consumed messages those that are sent all the same."""
+        messages = plan.messages[:consumed]
+        said = [at for at, message in enumerate(messages) if message.role != "system"]
+        kept = {at for at, message in enumerate(messages) if message.role == "system"}
+        pinned = [at for at in said[:1] if _is_summary(messages[at])]
+        if not any(map(is_prompt, plan.messages[consumed:])):
+            pinned += [at for at in said if is_prompt(messages[at])][-1:]
+        for at in pinned:
+            if plan.size.of(plan.estimator.message(messages[at])) <= _LONGEST_SUMMARY * plan.budgets.summary:
+                kept.add(at)
+        return tuple(sorted(kept))
+
+    def _candidate(self, messages: Sequence[Message], memo: Memo) -> list[Message]:
+        """The messages as a memo leaves them: what is kept, the summary before the turn's request, the rest."""
+        if not memo.summary:
+            return list(messages)
+        blobs = tuple([Blob(tool="", uri=uri) for uri in _uris(messages, memo)])
+        record = FoldRecord(boundary="", made_at="", summary=memo.summary, files=self._files, blobs=blobs)
+        summary = self._shape.read([self._shape.user_text(summary_text(record, **self._names))])
+        kept = [messages[at] for at in memo.kept]
+        requests = [at for at, message in enumerate(kept) if is_prompt(message) and not _is_summary(message)]
+        place = requests[-1] if requests else len(kept)
+        return [*kept[:place], *summary, *kept[place:], *messages[memo.consumed :]]
+
+    def _measured(self, messages: Sequence[Message], memo: Memo, usage: int | None, estimator: Estimator) -> Measured:
+        """Tokens of the next prompt: what the last step took and what came after its answer; else all, estimated."""
+        candidate = self._candidate(messages, memo)
+        last = max((at + 1 for at, message in enumerate(messages) if message.role == "assistant"), default=0)
+        since = estimator.messages(messages[max(last, memo.consumed) :])
+        all_of_it = estimator.beside + estimator.messages(candidate)
+        if usage is None or not last:
+            return Measured(tokens=all_of_it)
+        return Measured.from_count(usage, all_of_it - since, since)
 
     def _stepped(self, natives: list[Json], messages: Sequence[Message], memo: Memo, event: Event | None) -> Stepped:
         fixed, repairs = repaired(self._shape, self._candidate(messages, memo))
@@ -159,13 +270,17 @@ class LoopCompactor:
             return Stepped(messages=natives, memo=memo, event=event)
         return Stepped(messages=self._shape.joined(fixed), memo=memo, event=event, repairs=repairs)
 
-    def _tell(self, event: Event) -> Event:
-        self._on_event(event)
-        return event
+
+def _is_summary(message: Message) -> bool:
+    """Whether it is what a durable fold serves."""
+    return message.role == "user" and any(
+        part.kind == "text" and part.text.startswith(SUMMARY_OPENING) for part in message.parts
+    )
 
 
-def _tired(memo: Memo) -> Memo:
-    return Memo(consumed=memo.consumed, digest=memo.digest, summary=memo.summary, fruitless=memo.fruitless + 1)
+def _is_new(message: Message, kept: bool) -> bool:
+    """Whether a summary has to tell it: not what the system says, nor an older summary that is sent on."""
+    return message.role != "system" and not (kept and _is_summary(message))
 
 
 def _digest(messages: Sequence[Message]) -> str:
@@ -173,11 +288,9 @@ def _digest(messages: Sequence[Message]) -> str:
     return sha256(utf8("".join(map(key_of, messages)))).hexdigest() if messages else ""
 
 
-def _tokens(
-    candidate: Sequence[Message], messages: Sequence[Message], memo: Memo, usage: int | None, estimator: Estimator
-) -> int:
-    """Tokens of the next request: what the last step took and what came after its answer; else all, estimated."""
-    if usage is None:
-        return estimator.beside + estimator.messages(candidate)
-    last = max((at + 1 for at, message in enumerate(messages) if message.role == "assistant"), default=0)
-    return usage + estimator.messages(messages[max(last, memo.consumed) :])
+def _uris(messages: Sequence[Message], memo: Memo) -> list[str]:
+    """The uris that the messages behind the summary name. To name one opens nothing."""
+    kept = {*memo.kept}
+    gone = [message for at, message in enumerate(messages[: memo.consumed]) if at not in kept]
+    texts = (text for message in gone for text in texts_of(message) if "trimtab:" in text)
+    return list(dict.fromkeys(uri for text in texts for uri in _URI.findall(text)))

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
+from attrs import field, frozen
+
+from trimtab.compaction.archive import archive_row
+from trimtab.compaction.record import Blob, FoldRecord
 from trimtab.compaction.types import Attachment, Row
 from trimtab.envelope import read
 from trimtab.marker import HANDLE_DIGITS
+from trimtab.types import Json
 
-__all__ = ["blobs_of", "files_of"]
+__all__ = ["Retained", "blobs_of", "files_of", "retained"]
+
+
+@frozen(kw_only=True)
+class Retained:
+    """What the model may open, by the rows as they are stored, folded ones too. Everything in it is named to the model.
+
+    Attributes:
+        files: attachments. The file tool is offered while there are any, and opens these.
+        outputs: what is stored of tool outputs, and a row of the archive's: for `host.allow_list`.
+    """
+
+    files: tuple[Attachment, ...] = ()
+    outputs: tuple[Json, ...] = field(default=(), repr=False)
+
+
+def retained(rows: Sequence[Row], record: FoldRecord | None) -> Retained:
+    """What these rows retain. `rows`: those that are served or folded, not what was cleared or slid out."""
+    archive = [archive_row(record.archive)] if record is not None and record.archive else []
+    outputs = [output for row in rows for output in row.outputs]
+    return Retained(files=tuple(files_of(rows)), outputs=(*outputs, *archive))
 
 
 def files_of(rows: Iterable[Row]) -> list[Attachment]:
@@ -16,8 +42,21 @@ def files_of(rows: Iterable[Row]) -> list[Attachment]:
     return list(dict.fromkeys(file for row in rows for file in row.attachments))
 
 
-def blobs_of(rows: Iterable[Row]) -> list[str]:
-    """The uris of texts that were omitted in these rows' outputs, in order, each once."""
-    envelopes = (envelope for row in rows for output in row.outputs if (envelope := read(output)) is not None)
-    handles = (ref.blob_id[:HANDLE_DIGITS] for envelope in envelopes for ref in envelope.refs)
-    return [f"trimtab:{handle}" for handle in dict.fromkeys(handles)]
+def blobs_of(rows: Iterable[Row]) -> list[Blob]:
+    """The texts that were omitted in these rows' outputs, in order, each once. Raises EnvelopeError: a damaged row."""
+    tools: dict[str, str] = {}
+    for row in rows:
+        for output in row.outputs:
+            if (envelope := read(output)) is not None:
+                for ref in envelope.refs:
+                    tools.setdefault(ref.blob_id, envelope.tool)
+    sharing: defaultdict[str, int] = defaultdict(int)
+    for blob_id in tools:
+        sharing[blob_id[:HANDLE_DIGITS]] += 1
+    return [Blob(tool=tool, uri=f"trimtab:{_handle(blob_id, sharing)}") for blob_id, tool in tools.items()]
+
+
+def _handle(blob_id: str, sharing: dict[str, int]) -> str:
+    """Its first digits, or all where two texts have these."""
+    short = blob_id[:HANDLE_DIGITS]
+    return short if sharing[short] == 1 else blob_id

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+import re
+from typing import Final
 
 from attrs import asdict, field, frozen
 
+from trimtab._json import canonical
 from trimtab.compaction.types import Attachment
 from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["FoldRecord", "dump_record", "load_record", "summary_text"]
+__all__ = ["SUMMARY_OPENING", "Archived", "Blob", "FoldRecord", "dump_record", "load_record", "summary_text"]
+
+SUMMARY_OPENING: Final = "<conversation-summary>"
 
 _VERSION: Final = 1
+_WHAT_IT_IS: Final = "This is a record of the conversation up to here, not a new request."
+_CLOSING: Final = "</conversation-summary>"
+# A name that stands in a list as it is; others are quoted as JSON.
+_PLAIN_NAME: Final = re.compile('[^\\x00-\\x1f",\\[\\]\\x7f-\\x9f\\u2028\\u2029]+')
+
+
+@frozen(kw_only=True)
+class Blob:
+    """A text that was omitted from a tool's output: the tool's name ("": not known), the uri by which it is read."""
+
+    tool: str
+    uri: str
+
+
+@frozen(kw_only=True)
+class Archived:
+    """A text that the archive has of folded messages: its blob id, its chars, and what it is.
+
+    `kind` is `messages`, or the MIME type of a medium.
+    """
+
+    id: str
+    chars: int
+    kind: str
 
 
 @frozen(kw_only=True)
@@ -25,20 +53,22 @@ class FoldRecord:
         made_at: id of the last row that there was when it was made: what the provider counted before is out of date.
         summary: what is served in place of the rows up to the boundary.
         files: attachments of these rows, readable through the file tool.
-        blobs: uris of texts that were omitted in these rows, readable through the read tool.
+        blobs: texts that were omitted in these rows, readable through the read tool.
+        archive: these rows word for word, where they were archived; readable through the read tool.
     """
 
     boundary: str
     made_at: str
     summary: str = field(repr=False)
-    files: tuple[Attachment, ...] = field(default=(), converter=tuple)
-    blobs: tuple[str, ...] = field(default=(), converter=tuple)
+    files: tuple[Attachment, ...] = ()
+    blobs: tuple[Blob, ...] = ()
+    archive: tuple[Archived, ...] = ()
 
 
 def dump_record(record: FoldRecord) -> dict[str, Json]:
     """The record as JSON."""
-    files = [asdict(one) for one in record.files]
-    return {"v": _VERSION, **asdict(record, recurse=False), "files": files, "blobs": list(record.blobs)}
+    parts = {name: [asdict(one) for one in getattr(record, name)] for name in ("files", "blobs", "archive")}
+    return {"v": _VERSION, "boundary": record.boundary, "made_at": record.made_at, "summary": record.summary, **parts}
 
 
 @frozen(kw_only=True)
@@ -48,11 +78,16 @@ class _Stored:
     made_at: str
     summary: str
     files: list[Attachment]
-    blobs: list[str]
+    blobs: list[Blob]
+    archive: list[Archived]
 
 
 def load_record(value: Json) -> FoldRecord:
-    """The record that `dump_record` gave. Raises CallerError: it is damaged, or of a later version."""
+    """The record that `dump_record` gave.
+
+    Raises:
+        CallerError: it is damaged, or of a later version. Serve the rows without it: then nothing of them is folded.
+    """
     version = value.get("v") if isinstance(value, dict) else None
     if version != _VERSION or isinstance(version, bool):
         raise CallerError(f"a stored fold of version {version!r:.40} cannot be read here; this is version {_VERSION}")
@@ -60,24 +95,43 @@ def load_record(value: Json) -> FoldRecord:
         stored: _Stored = structure(value, _Stored)
     except ShapeError as error:
         raise CallerError(f"the stored fold is damaged: {error}; without it the history is served whole") from None
-    fields: dict[str, Any] = asdict(stored, recurse=False)
-    del fields["v"]
-    return FoldRecord(**fields)
+    return FoldRecord(
+        boundary=stored.boundary,
+        made_at=stored.made_at,
+        summary=stored.summary,
+        files=tuple(stored.files),
+        blobs=tuple(stored.blobs),
+        archive=tuple(stored.archive),
+    )
 
 
 def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
     """The message in place of the folded rows: a frozen format, and a function of the record and the tools' names."""
-    parts = [
-        "<conversation-summary>\n"
-        "This is a record of the conversation up to here, not a new request.\n"
-        f"{record.summary}\n"
-        "</conversation-summary>"
-    ]
+    said = record.summary.replace(_CLOSING, "< /conversation-summary>")
+    parts = [f"{SUMMARY_OPENING}\n{_WHAT_IT_IS}\n{said}\n{_CLOSING}"]
     if record.files and file_tool:
-        names = ", ".join(one.name for one in record.files)
+        names = ", ".join(map(_named, dict.fromkeys(one.name for one in record.files)))
         parts.append(f"[Files of this conversation, to be read in full with {file_tool}: {names}]")
     if record.blobs and read_tool:
-        parts.append(
-            f"[Tool outputs of this conversation, to be read in full with {read_tool}: {', '.join(record.blobs)}]"
-        )
+        parts.append(f"[Tool outputs of this conversation, to be read in full with {read_tool}: {_listed(record)}]")
+    if record.archive and read_tool:
+        uris = ", ".join(_archived(one) for one in record.archive)
+        parts.append(f"[What this record stands for, word for word, to be read with {read_tool}: {uris}]")
     return "\n\n".join(parts)
+
+
+def _named(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else canonical(name)
+
+
+def _listed(record: FoldRecord) -> str:
+    """The uris behind the names of their tools: `read trimtab:…, trimtab:…; grep trimtab:…`."""
+    by_tool: dict[str, list[str]] = {}
+    for one in record.blobs:
+        by_tool.setdefault(one.tool, []).append(one.uri)
+    return "; ".join(f"{_named(tool)} " * bool(tool) + ", ".join(uris) for tool, uris in by_tool.items())
+
+
+def _archived(one: Archived) -> str:
+    uri = f"trimtab:{one.id[:16]}"
+    return uri if one.kind == "messages" else f"{_named(one.kind)} {uri}"

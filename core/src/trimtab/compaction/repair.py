@@ -1,63 +1,120 @@
-"""Calls and results that lost each other: given an answer or left out, and reported, since providers refuse them."""
+"""Histories that no provider takes: calls and results that lost each other, a beginning that is not the user's.
+
+What is amiss is mended and reported. What is well stays the same object.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories import Answer, Message, Shape
+from trimtab.wire.histories import Answer, Message, Part, Shape, Tie
+from trimtab.wire.histories.joining import joined
 
-__all__ = ["Repair", "repaired"]
+__all__ = ["Repair", "RepairKind", "repaired"]
 
-_NO_RESULT = "No result: the call was interrupted."
+RepairKind: TypeAlias = Literal["answered", "left-out", "moved", "opened"]
+
+_NO_RESULT: Final = "No result: the call was interrupted."
+_OPENING: Final = "[The beginning of the conversation is not shown.]"
 
 
 @frozen(kw_only=True)
 class Repair:
-    """What was done: `answered` a call without a result, or `left-out` a result without a call."""
+    """What was done.
 
-    kind: str
-    call_id: str
-    name: str
+    `answered`: a call without a result was given one that says so; `left-out`: a result without a call; `moved`: a
+    result stands behind its call now; `opened`: a line of the user's stands before what the model said first.
+    """
+
+    kind: RepairKind
+    call_id: str = ""
+    name: str = ""
+
+
+@frozen
+class _Plan:
+    """What is to be done, by row: results to be taken out, and answers to be put behind calls."""
+
+    gone: defaultdict[int, list[Path]] = field(factory=lambda: defaultdict(list))
+    answers: defaultdict[int, list[Answer]] = field(factory=lambda: defaultdict(list))
+    repairs: list[Repair] = field(factory=list)
 
 
 def repaired(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], tuple[Repair, ...]]:
-    """The native messages with every result behind its call and every call answered; the same objects where all is well.
-
-    Calls of the last message that says anything wait for their results: they are left alone.
-    """
-    natives = [message.native for message in messages]
-    ties = shape.ties(natives)
-    answered = {(tie.call_row, tie.call_at) for tie in ties}
-    known = {(tie.result_row, tie.result_at) for tie in ties}
-    end = len(messages)
-    while end and _brings_results(messages[end - 1]):
-        end -= 1
-    while end and messages[end - 1].role == "assistant":
-        end -= 1
+    """The native messages as a provider takes them, but for roles in a row (`Shape.joined`), and what was mended."""
+    plan = _planned(shape, messages)
     found: list[Json] = []
-    repairs: list[Repair] = []
+    brought: list[Json] = []  # the last messages of `found` that bring results which the plan has added
     for row, message in enumerate(messages):
-        lost: defaultdict[int, list[Path]] = defaultdict(list)
-        for part in message.of("result"):
-            if (row, part.at) not in known:
-                lost[row].append(part.path)
-                repairs.append(Repair(kind="left-out", call_id=part.call_id, name=part.name))
-        native = shape.without(message, lost[row]) if lost[row] else message.native
-        if native is not None:
-            found.append(native)
-        silent = [part for part in message.of("call") if not part.answered and (row, part.at) not in answered]
-        if silent and row < end:
-            repairs += [Repair(kind="answered", call_id=part.call_id, name=part.name) for part in silent]
-            answers = [Answer(call_id=one.call_id, name=one.name, value=_NO_RESULT, is_error=True) for one in silent]
-            filled = shape.answered([found.pop()] if native is not None else [], answers)
+        native = shape.without(message, plan.gone[row]) if row in plan.gone else message.native
+        if native is None:
+            continue
+        if brought and message.role == "user" and message.of("result"):
+            native = joined([*brought, native], ("user",), shape.joins, shape.role, shape.user_text)[0]
+            del found[-len(brought) :]
+        brought = []
+        found.append(native)
+        if row in plan.answers:
+            filled = shape.answered([found.pop()], plan.answers[row])
             found += filled
-    return found, tuple(repairs)
+            brought = filled[1:] if all(shape.role(one) == "user" for one in filled[1:]) else []
+    opened = _opened(shape, found)
+    return opened, (*([Repair(kind="opened")] if len(opened) > len(found) else []), *plan.repairs)
+
+
+def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:
+    plan = _Plan()
+    ties = shape.ties([message.native for message in messages])
+    by_call = {(tie.call_row, tie.call_at): tie for tie in ties}
+    by_result = {(tie.result_row, tie.result_at): tie for tie in ties}
+    far = {(tie.call_row, tie.call_at) for tie in ties if shape.adjacent and not _is_near(messages, tie)}
+    for row, message in enumerate(messages):
+        for part in message.of("result"):
+            tie = by_result.get((row, part.at))
+            if tie is None:
+                plan.gone[row].append(part.path)
+                plan.repairs.append(_repair("left-out", part))
+            elif (tie.call_row, tie.call_at) in far:
+                plan.gone[row].append(part.path)
+        for part in message.of("call"):
+            tie = by_call.get((row, part.at))
+            if tie is None and not part.answered:
+                plan.answers[row].append(_answer(part, _NO_RESULT, is_error=True))
+                plan.repairs.append(_repair("answered", part))
+            elif tie is not None and (row, part.at) in far:
+                plan.answers[row].append(_answer(part, tie.value, is_error=tie.is_error))
+                plan.repairs.append(_repair("moved", part))
+    return plan
+
+
+def _is_near(messages: Sequence[Message], tie: Tie) -> bool:
+    """Whether nothing but results stands between a call's message and its result's."""
+    return all(_brings_results(message) for message in messages[tie.call_row + 1 : tie.result_row])
 
 
 def _brings_results(message: Message) -> bool:
     return message.role != "assistant" and bool(message.parts) and all(part.kind == "result" for part in message.parts)
+
+
+def _answer(part: Part, value: Json, *, is_error: bool) -> Answer:
+    return Answer(call_id=part.call_id, name=part.name, value=value, is_error=is_error)
+
+
+def _repair(kind: RepairKind, part: Part) -> Repair:
+    return Repair(kind=kind, call_id=part.call_id, name=part.name)
+
+
+def _opened(shape: Shape, natives: list[Json]) -> list[Json]:
+    """With a line of the user's before the first message, where the provider asks for one."""
+    if not shape.opens_with_user:
+        return natives
+    first = next((at for at, native in enumerate(natives) if shape.role(native) != "system"), None)
+    if first is None or shape.role(natives[first]) == "user":
+        return natives
+    return [*natives[:first], shape.user_text(_OPENING), *natives[first:]]

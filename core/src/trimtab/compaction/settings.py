@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Final
 
 from attrs import field, frozen
 
@@ -13,25 +14,35 @@ from trimtab.types import Json, TokenCounter
 
 __all__ = ["Budgets", "FoldSettings"]
 
-_MARGIN = 0.9  # of a window: counts are estimates
-_LEAST_ROOM = 0.2  # of that, whatever is reserved for the answer
-_KEEP = 0.375  # of the trigger
-_SUMMARY = 10  # the trigger is at least so many times a summary
+_MARGIN: Final = 0.9  # of a window: counts are estimates
+_LEAST_ROOM: Final = 0.2  # of that, whatever is reserved for the answer
+_KEEP: Final = 0.375  # of the trigger, not of the window: a low trigger would else keep all there is
+_SUMMARY: Final = 10  # the trigger is at least so many times a summary
 
 
 @frozen(kw_only=True)
 class Budgets:
-    """From which size on a prompt is folded, how much of its end is kept as it is, and how long a summary may be."""
+    """What follows from a window.
 
+    Attributes:
+        window: the window itself.
+        trigger: a prompt of more tokens is folded.
+        keep: tokens at its end that are kept as they are.
+        summary: tokens that a summary may have. No fewer are worth a fold.
+    """
+
+    window: int
     trigger: int
     keep: int
     summary: int
 
 
 def _windows(given: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
-    if given is None or isinstance(given, int | float):
-        return (given,)
-    return tuple(given)
+    return (given,) if given is None or isinstance(given, int | float | str) else tuple(given)
+
+
+def _largest(given: int | Iterable[int]) -> int:
+    return given if isinstance(given, int | float | str) or given is None else max(given, default=0)
 
 
 @frozen(kw_only=True)
@@ -39,17 +50,21 @@ class FoldSettings:
     """What a conversation is sent to, and with what beside its messages.
 
     Attributes:
-        windows: tokens that each model of a turn takes in; the smallest counts. None or nothing usable: no fold.
-        reserve: tokens that the request keeps free for the answer (its `max_tokens`).
+        windows: tokens that the model takes in, or those of each model that answers in this turn: the smallest counts.
+            None, 0, negative, not finite: not known. None is known: no fold.
+        reserve: tokens that the request keeps free for the answer (its `max_tokens`); of several, the most.
         share: of what is left of the window a prompt may take this part before it is folded.
         cap: a prompt of more tokens is folded, whatever the window; None: only the window counts.
         tools, system: what the request says beside its messages, as JSON: it takes room too.
         media: tokens that an image, a document or another medium counts, whatever its size.
         counter: counts tokens.
+
+    Raises:
+        CallerError: a number that is none, or out of range.
     """
 
     windows: tuple[float | None, ...] = field(converter=_windows)
-    reserve: int = 0
+    reserve: int = field(default=0, converter=_largest)
     share: float = 0.8
     cap: int | None = None
     tools: Json = field(default=None, repr=False)
@@ -58,32 +73,38 @@ class FoldSettings:
     counter: TokenCounter = field(factory=Estimate, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.share, int | float) or not 0 < self.share <= 1:
+        for window in self.windows:
+            if window is not None and not isinstance(window, int | float):
+                raise CallerError(f"windows are numbers of tokens (or None: not known), not {window!r:.80}")
+        if not _is_number(self.share) or not 0 < self.share <= 1:
             raise CallerError(f"share must be a number above 0, at most 1, not {self.share!r:.80}")
         for name in ("reserve", "media"):
-            _whole(name, getattr(self, name), 0)
+            _check(name, getattr(self, name), 0)
         if self.cap is not None:
-            _whole("cap", self.cap, 1)
+            _check("cap", self.cap, 1)
 
     def budgets(self) -> Budgets | None:
-        """The budgets of the smallest window; None: no window is known, so nothing is ever folded."""
-        known = [one for one in self.windows if one is not None and _is_usable(one)]
-        if not known or len(known) < len(self.windows):
+        """The budgets of the smallest window; None: no window is known, or none that holds a prompt."""
+        known = [one for one in self.windows if one is not None and _is_number(one) and math.isfinite(one) and one > 0]
+        if not known:
             return None
-        effective = math.floor(min(known) * _MARGIN)
+        window = math.floor(min(known))
+        effective = math.floor(window * _MARGIN)
         room = max(effective - self.reserve, math.floor(effective * _LEAST_ROOM))
         trigger = math.floor(room * self.share)
         if self.cap is not None:
             trigger = min(trigger, self.cap)
         if trigger < _SUMMARY:
             return None
-        return Budgets(trigger=trigger, keep=math.floor(trigger * _KEEP), summary=trigger // _SUMMARY)
+        return Budgets(
+            window=window, trigger=trigger, keep=math.floor(trigger * _KEEP), summary=max(1, trigger // _SUMMARY)
+        )
 
 
-def _is_usable(window: float) -> bool:
-    return isinstance(window, int | float) and not isinstance(window, bool) and math.isfinite(window) and window > 0
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _whole(name: str, value: object, least: int) -> None:
+def _check(name: str, value: object, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise CallerError(f"{name} must be a whole number from {least}, not {value!r:.80}")

@@ -1,15 +1,16 @@
-"""What folding speaks of: rows, requests to summarizers, events, what is served."""
+"""What folding speaks of: rows, requests to summarizers, events."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
+from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["Attachment", "Event", "Lane", "Row", "Summarize", "SummaryRequest"]
+__all__ = ["Attachment", "Event", "Lane", "OnEvent", "Row", "Summarize", "SummaryRequest"]
 
 Lane: TypeAlias = Literal["durable", "loop", "window"]
 
@@ -22,23 +23,36 @@ class Attachment:
     name: str
 
 
+def _listed(given: Iterable[Json]) -> tuple[Json, ...]:
+    if isinstance(given, str | Mapping):
+        raise CallerError(f"messages and outputs of a row are lists, not one {type(given).__name__}")
+    return tuple(given)
+
+
+def _files(given: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    return tuple(given)
+
+
 @frozen(kw_only=True)
 class Row:
     """One row of the application's history, as it is stored.
 
     Attributes:
-        id: the application's; the same each time.
-        messages: what the row adds to a request, in the protocol's own shape, as it was sent.
+        id: the application's; the same each time, and no other row's.
+        messages: what the row adds to a request, in the protocol's own shape, as it was sent. None of a row that sends
+            nothing, as one that only shows an error.
         outputs: what is stored of its tool outputs (`Trimmed.row`), for the texts that can be read back.
         attachments: files that came with it.
-        tokens: that the conversation took up to and with this row, as the provider counted; None: it did not.
-        clears: whether the user cleared the context here: nothing up to this row is served.
+        tokens: that the request which was sent last for this row took, its answer included, as the provider counted
+            (`tokens_of`); None: not known, or not of the whole history: the turn was folded on its way
+            (`Memo.summary`).
+        clears: whether the user cleared the context here: nothing up to this row is served, but what the system says.
     """
 
     id: str
-    messages: tuple[Json, ...] = field(converter=tuple, repr=False)
-    outputs: tuple[Json, ...] = field(default=(), converter=tuple, repr=False)
-    attachments: tuple[Attachment, ...] = field(default=(), converter=tuple)
+    messages: tuple[Json, ...] = field(converter=_listed, repr=False)
+    outputs: tuple[Json, ...] = field(default=(), converter=_listed, repr=False)
+    attachments: tuple[Attachment, ...] = field(default=(), converter=_files)
     tokens: int | None = None
     clears: bool = False
 
@@ -66,13 +80,13 @@ Summarize: TypeAlias = Callable[[SummaryRequest], str | Awaitable[str | None] | 
 
 @frozen(kw_only=True)
 class Event:
-    """What became of a fold.
+    """What becomes of a fold that is due.
 
     Attributes:
-        kind: `compacting` when a summarizer is about to be asked, then exactly one `done` or `skipped`.
+        kind: `compacting` when the prompt is too large, then exactly one `done` or `skipped`, however it ends.
         lane: which fold.
-        reason: why it was skipped; "" of the others.
-        before, after: tokens of the messages, estimated; `after` of `done` alone.
+        reason: why it was skipped, or what is still wrong when it is done; else "".
+        before, after: tokens of the prompt, estimated from what the provider counted; `after` of `done` alone.
         folded: how many messages were folded.
     """
 
@@ -82,3 +96,7 @@ class Event:
     before: int = 0
     after: int | None = None
     folded: int = 0
+
+
+OnEvent: TypeAlias = Callable[[Event], None]
+"""Is told of every event as it happens. What it raises is logged, and changes nothing."""

@@ -3,37 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from attrs import field, frozen
 
+from trimtab.compaction.chosen import Protocol, shape_named
+from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.manifests import Retained, retained
+from trimtab.compaction.prompt import cleared, system_of
 from trimtab.compaction.repair import Repair, repaired
-from trimtab.compaction.settings import FoldSettings
+from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.types import Event, Row
 from trimtab.errors import CallerError
 from trimtab.types import Json
-from trimtab.wire.histories import Shape, is_prompt
+from trimtab.wire.histories import Message, Shape, is_prompt
 
 __all__ = ["Slid", "slide"]
 
 
 @frozen(kw_only=True)
 class Slid:
-    """What is sent, and which rows it came from: what slid out is not to be read back any more."""
+    """What is sent of a conversation.
+
+    Attributes:
+        messages: for the request, in the protocol's own shape.
+        rows: those that they come from. What slid out is not to be read back: nothing that is sent names it.
+        event: `done` where something is not sent; None where all is.
+        repairs: what was amiss in the history, and mended.
+        retained: what the model may open: what these rows have.
+    """
 
     messages: list[Json] = field(repr=False)
     rows: tuple[Row, ...] = field(repr=False)
     event: Event | None
     repairs: tuple[Repair, ...] = ()
+    retained: Retained = field(factory=Retained, repr=False)
 
 
-def slide(shape: Shape, rows: Sequence[Row], settings: FoldSettings, *, most: int | None = None) -> Slid:
-    """The newest whole turns that fit.
+def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, most: int | None = None) -> Slid:
+    """The newest whole turns that fit; the newest one always.
+
+    The window does not move with every turn: where the prompt gets larger than the trigger, so many turns go that it
+    is as small as after a fold. Until that is so again, each prompt begins with the one before.
 
     Args:
-        shape: of the protocol.
-        rows: the history.
-        settings: their trigger is the room there is; with no window known all is sent, unless `most` says otherwise.
+        protocol: its name, itself, or its shape.
+        rows: the whole history.
+        settings: with no window known all is sent, but for `most`.
         most: at most so many rows, then back to the beginning of their turn: a window that the user has set.
 
     Raises:
@@ -41,24 +58,53 @@ def slide(shape: Shape, rows: Sequence[Row], settings: FoldSettings, *, most: in
     """
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise CallerError(f"most must be a whole number of rows from 1, not {most!r:.80}")
-    cleared = max((at + 1 for at, row in enumerate(rows) if row.clears), default=0)
-    live = rows[cleared:]
+    shape = shape_named(protocol)
+    live = list(rows[cleared(rows) :])
     read = [shape.read(list(row.messages)) for row in live]
-    turns = [at for at, messages in enumerate(read) if messages and is_prompt(messages[0])] or [0]
+    turns = _turns(shape, read)
     begin = 0
     if most is not None and len(live) > most:
         begin = max((at for at in turns if at <= len(live) - most), default=0)
     estimator = Estimator(settings)
-    budgets = settings.budgets()
     sizes = [estimator.messages(messages) for messages in read]
-    before = estimator.beside + sum(sizes)
+    budgets = settings.budgets()
     if budgets is not None:
-        while begin < turns[-1] and estimator.beside + sum(sizes[begin:]) > budgets.trigger:
-            begin = next(at for at in turns if at > begin)
-    natives, repairs = repaired(shape, [message for messages in read[begin:] for message in messages])
+        begin = _slid(turns, sizes, begin, estimator.beside, budgets)
+    opening = system_of(shape, rows[: len(rows) - len(live) + begin])
+    natives, repairs = repaired(shape, [*opening, *(message for messages in read[begin:] for message in messages)])
     event = None
     if begin:
-        folded = sum(map(len, read[:begin]))
-        after = estimator.beside + sum(sizes[begin:])
-        event = Event(kind="done", lane="window", before=before, after=after, folded=folded)
-    return Slid(messages=shape.joined(natives), rows=tuple(live[begin:]), event=event, repairs=repairs)
+        before, after = (estimator.beside + sum(some) for some in (sizes, sizes[begin:]))
+        event = Event(kind="done", lane="window", before=before, after=after, folded=sum(map(len, read[:begin])))
+    return Slid(
+        messages=shape.joined(natives),
+        rows=tuple(live[begin:]),
+        event=event,
+        repairs=repairs,
+        retained=retained(live[begin:], None),
+    )
+
+
+def _turns(shape: Shape, read: Sequence[tuple[Message, ...]]) -> list[int]:
+    """The rows that begin a turn, where nothing is cut from what it belongs to. The first row, at least."""
+    clean = set(clean_cuts(shape, [message for messages in read for message in messages]))
+    place = 0
+    found = []
+    for at, messages in enumerate(read):
+        if messages and is_prompt(messages[0]) and place in clean:
+            found.append(at)
+        place += len(messages)
+    return found or [0]
+
+
+def _slid(turns: Sequence[int], sizes: Sequence[int], begin: int, beside: int, budgets: Budgets) -> int:
+    """The first row that is sent, found by letting the window slide from the first turn to the last."""
+    upto = [0, *accumulate(sizes)]
+    keep = min(budgets.keep, max(0, budgets.trigger - beside))
+    for number, end in enumerate([*turns[1:], len(sizes)]):
+        # A turn is asked for with its prompt, and grows until the next one.
+        for here in (turns[number] + 1, end):
+            if beside + upto[here] - upto[begin] > budgets.trigger:
+                fitting = (at for at in turns[: number + 1] if at >= begin and upto[here] - upto[at] <= keep)
+                begin = max(begin, next(fitting, turns[number]))
+    return begin

@@ -1,0 +1,145 @@
+"""The archive: folded messages word for word, as texts for the store, to be searched and read back.
+
+A medium is a text of its own, a `data:` url: base64 with its type. The texts are a function of the messages, so what
+was folded twice, by whatever way, is stored once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from trimtab._json import blob_id, canonical
+from trimtab.compaction.estimate import payloads_in
+from trimtab.compaction.record import Archived
+from trimtab.envelope import BlobRef, Envelope
+from trimtab.errors import UnsupportedOutput
+from trimtab.marker import HANDLE_DIGITS
+from trimtab.pointer import Path, replace
+from trimtab.types import Json
+from trimtab.wire.histories import Message, Part
+from trimtab.wire.nodes import items, member
+
+__all__ = ["Archive", "archive_of", "archive_row"]
+
+_TOOL: Final = "archive"
+_MIME_KEYS: Final = ("media_type", "mimeType", "mime_type", "mediaType")
+_UNKNOWN: Final = "application/octet-stream"
+# What blocks of a kind hold that name only a format: https://docs.aws.amazon.com/bedrock/latest/APIReference (image,
+# document, video, audio), https://platform.openai.com/docs/api-reference/chat/create (input_audio).
+_FAMILIES: Final = {
+    "image": "image",
+    "video": "video",
+    "audio": "audio",
+    "input_audio": "audio",
+    "document": "application",
+}
+_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
+
+
+@frozen(kw_only=True)
+class Archive:
+    """Texts by blob id, to be put into the store; and what each is, for a record."""
+
+    blobs: Mapping[str, str] = field(repr=False)
+    entries: tuple[Archived, ...]
+
+
+def archive_of(messages: Sequence[Message]) -> Archive:
+    """The archive of these messages: one text of what was said, and one of each medium. Thinking is left out."""
+    media: dict[str, Archived] = {}
+    blobs: dict[str, str] = {}
+
+    def keep(kind: str, text: str) -> str:
+        name = blob_id(text)
+        blobs[name] = text
+        media[name] = Archived(id=name, chars=len(text), kind=kind)
+        return f"trimtab:{name[:HANDLE_DIGITS]}"
+
+    writer = _Writer(keep)
+    said = "\n\n".join(filter(None, map(writer.message, messages)))
+    entries = list(media.values())
+    if said:
+        name = blob_id(said)
+        blobs[name] = said
+        entries.insert(0, Archived(id=name, chars=len(said), kind="messages"))
+    return Archive(blobs=blobs, entries=tuple(entries))
+
+
+def archive_row(entries: Iterable[Archived]) -> Json:
+    """A row that names these texts, for `host.allow_list`: an envelope as that of a tool's output."""
+    listed = list(entries)
+    refs = [BlobRef(key=f"/{at}", blob_id=one.id, total_chars=one.chars) for at, one in enumerate(listed)]
+    skeleton: list[Json] = [f"trimtab:{one.id[:HANDLE_DIGITS]}" for one in listed]
+    return Envelope(tool=_TOOL, skeleton=skeleton, refs=tuple(refs)).to_row()
+
+
+class _Writer:
+    """Writes messages as text; media are handed to `keep`, which gives the uri that stands in their place."""
+
+    def __init__(self, keep: Callable[[str, str], str]) -> None:
+        self._keep = keep
+
+    def message(self, message: Message) -> str:
+        """Who says what, a part a paragraph; "" where nothing is said."""
+        parts = list(filter(None, map(self._part, message.parts)))
+        return f"{_SPEAKERS[message.role]}:\n" + "\n".join(parts) if parts else ""
+
+    def _part(self, part: Part) -> str:
+        if part.kind == "text":
+            return part.text
+        if part.kind == "call":
+            return f"[called {part.name or 'a tool'}] {self._value(part.value)}"
+        if part.kind == "result":
+            failed = " failed" if part.is_error else ""
+            return f"[{part.name or 'the tool'}{failed} returned]\n{self._value(part.value)}"
+        return self._value(part.value) if part.kind == "other" else ""
+
+    def _value(self, value: Json) -> str:
+        """A text as it is, texts of blocks each on a line, anything else as JSON without its media."""
+        if isinstance(value, str):
+            return value
+        if items(value) and all(isinstance(member(one, "type"), str) for one in items(value)):
+            return "\n".join(self._block(one) for one in items(value))
+        return self._block(value)
+
+    def _block(self, block: Json) -> str:
+        if member(block, "type") in ("text", "input_text", "output_text") and isinstance(member(block, "text"), str):
+            return str(member(block, "text"))
+        changes: dict[Path, Json] = {path: self._medium(block, path) for path in payloads_in(block)}
+        try:
+            return canonical(replace(block, changes) if changes else block)
+        except UnsupportedOutput:  # an SDK's object
+            return f"[{type(block).__name__}]"
+
+    def _medium(self, block: Json, path: Path) -> str:
+        way = list(_way(block, path))
+        payload = str(way[-1])
+        if payload.startswith("data:"):
+            return self._keep(payload[len("data:") :].split(";", 1)[0].split(",", 1)[0] or _UNKNOWN, payload)
+        kind = _kind(way[:-1], path)
+        return self._keep(kind, f"data:{kind};base64,{payload}")
+
+
+def _way(block: Json, path: Path) -> Iterator[Json]:
+    """The containers on a path, and what is at its end."""
+    yield block
+    for step in path:
+        block = block[step]
+        yield block
+
+
+def _kind(containers: Sequence[Json], path: Path) -> str:
+    """The MIME type of a payload, by the nearest container that says it."""
+    for container in reversed(containers):
+        for name in _MIME_KEYS:
+            if isinstance(found := member(container, name), str) and found:
+                return found
+        if isinstance(form := member(container, "format"), str) and form:
+            names = [*reversed(path), member(containers[0], "type")]
+            family = next((_FAMILIES[one] for one in names if isinstance(one, str) and one in _FAMILIES), None)
+            if family:
+                return f"{family}/{form}"
+    return _UNKNOWN

@@ -1,0 +1,107 @@
+"""A fold as others see it: its events and its span, from when it is due until it is done or skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from attrs import define, field
+
+from trimtab.compaction.calling import Fold
+from trimtab.compaction.types import Event, Lane, OnEvent
+from trimtab.telemetry import log, span
+
+__all__ = ["Due", "due", "metered"]
+
+T = TypeVar("T")
+
+
+@define(kw_only=True)
+class Due:
+    """A fold that is due. Its verdict is told once, when the block of `due` ends.
+
+    `taken`, `given`: tokens that the summarizer was shown and has replied, estimated.
+    """
+
+    lane: Lane
+    before: int
+    taken: int = field(default=0, init=False)
+    given: int = field(default=0, init=False)
+    verdict: Event | None = field(default=None, init=False)
+    error: Exception | None = field(default=None, init=False)
+
+    def done(self, *, after: int, folded: int, reason: str = "") -> None:
+        """The prompt is smaller now."""
+        self.verdict = Event(kind="done", lane=self.lane, reason=reason, before=self.before, after=after, folded=folded)
+        if reason:
+            log.warning("%s fold: %s", self.lane, reason)
+
+    def skipped(self, reason: str, error: Exception | None = None) -> None:
+        """Nothing has changed. `error`: what was raised, where that is why."""
+        self.verdict = Event(kind="skipped", lane=self.lane, reason=reason, before=self.before)
+        self.error = error
+        log.warning("no %s fold: %s", self.lane, reason)
+
+
+@contextmanager
+def due(lane: Lane, before: int, on_event: OnEvent | None) -> Iterator[Due]:
+    """Around a fold: `compacting` is told, then one verdict; what ends the block with an error is `skipped` too.
+
+    The span has the names of OpenTelemetry's conventions for generative AI where these have one:
+    https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/.
+    """
+    _tell(on_event, Event(kind="compacting", lane=lane, before=before))
+    now = Due(lane=lane, before=before)
+    attributes: dict[str, str | int | bool] = {"gen_ai.operation.name": "compact", "trimtab.lane": lane}
+    with span("trimtab.fold", attributes) as recording:
+        recording.set({"trimtab.tokens_before": before})
+        try:
+            yield now
+        except BaseException as error:
+            now.skipped(f"interrupted by {type(error).__name__}")
+            raise
+        finally:
+            verdict = now.verdict or Event(kind="skipped", lane=lane, reason="nothing was decided", before=before)
+            recording.set({**_said(verdict), "gen_ai.usage.input_tokens": now.taken})
+            recording.set({"gen_ai.usage.output_tokens": now.given})
+            if now.error is not None:
+                recording.fail(now.error)
+            _tell(on_event, verdict)
+
+
+def metered(fold: Fold[T], now: Due) -> Fold[T]:
+    """The same fold; `now` has what its summarizer takes in and gives out."""
+    try:
+        request = next(fold)
+        while True:
+            now.taken += request.count(request.history) + request.count(request.prior or "")
+            try:
+                reply = yield request
+            except Exception as error:
+                request = fold.throw(error)
+            else:
+                now.given += request.count(reply) if isinstance(reply, str) else 0
+                request = fold.send(reply)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+    finally:
+        fold.close()
+
+
+def _said(verdict: Event) -> dict[str, str | int | bool]:
+    found: dict[str, str | int | bool] = {"trimtab.verdict": verdict.kind}
+    if verdict.kind == "done":
+        found |= {"trimtab.tokens_after": verdict.after or 0, "trimtab.messages_folded": verdict.folded}
+    if verdict.reason:
+        found |= {"trimtab.reason": verdict.reason}
+    return found
+
+
+def _tell(on_event: OnEvent | None, event: Event) -> None:
+    if on_event is None:
+        return
+    try:
+        on_event(event)
+    except Exception:
+        log.exception("on_event raised when it was told that a fold is %s", event.kind)

@@ -1,0 +1,101 @@
+"""A conversation as a record leaves it, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.record import FoldRecord
+from trimtab.compaction.types import Row
+from trimtab.compaction.usage import tokens_of
+from trimtab.wire.histories import Message, Shape
+
+__all__ = ["Measured", "Prompt", "cleared", "measured", "prompt_of", "system_of"]
+
+
+_LEAST_SCALE: Final = 0.2  # an estimate is never so far off: what was counted was something else
+
+
+@frozen(kw_only=True)
+class Prompt:
+    """What is served of a conversation.
+
+    Attributes:
+        record: the fold that is served; None: there is none.
+        opening: what stands before the rows: all that the system said in rows that are not served, the summary.
+        rows: the rows that are served, with their messages.
+        live: these, and those behind the fold; not what was cleared.
+    """
+
+    record: FoldRecord | None
+    opening: list[Message] = field(repr=False)
+    rows: list[tuple[Row, tuple[Message, ...]]] = field(repr=False)
+    live: Sequence[Row] = field(repr=False)
+
+    @property
+    def messages(self) -> list[Message]:
+        """All messages."""
+        return [*self.opening, *(message for _, messages in self.rows for message in messages)]
+
+
+@frozen(kw_only=True)
+class Measured:
+    """Tokens of a prompt. `scale`: so many times its estimate they are, where the provider has counted."""
+
+    tokens: int
+    scale: float = 1.0
+
+    @classmethod
+    def from_count(cls, counted: int, estimated: int, since: int) -> Measured:
+        """From what the provider counted, the estimate of the same, and that of what came since."""
+        return cls(tokens=counted + since, scale=max(_LEAST_SCALE, counted / max(1, estimated)))
+
+    def of(self, estimate: int) -> int:
+        """What an estimate of some of its messages is likely to be, as the provider counts."""
+        return round(estimate * self.scale)
+
+
+def cleared(rows: Sequence[Row]) -> int:
+    """How many rows the user cleared."""
+    return max((at + 1 for at, row in enumerate(rows) if row.clears), default=0)
+
+
+def system_of(shape: Shape, rows: Iterable[Row]) -> list[Message]:
+    """What the system says in these rows."""
+    return [message for row in rows for message in shape.read(list(row.messages)) if message.role == "system"]
+
+
+def prompt_of(
+    shape: Shape, rows: Sequence[Row], known: Sequence[FoldRecord], text_of: Callable[[FoldRecord], str]
+) -> Prompt:
+    """What is served of these rows. `known`: their folds and those of other branches; the one that reaches furthest
+    here is used. `text_of`: what is served in place of a fold.
+    """
+    begin = cleared(rows)
+    places = {row.id: at for at, row in enumerate(rows) if at >= begin}
+    record = max((one for one in known if one.boundary in places), key=lambda one: places[one.boundary], default=None)
+    live = rows[begin:]
+    first = begin if record is None else places[record.boundary] + 1
+    opening = system_of(shape, rows[:first])
+    if record is not None:
+        opening += shape.read([shape.user_text(text_of(record))])
+    served = [(row, shape.read(list(row.messages))) for row in rows[first:]]
+    return Prompt(record=record, opening=opening, rows=served, live=live)
+
+
+def measured(prompt: Prompt, estimator: Estimator) -> Measured:
+    """Its tokens: from the provider's last count on, where there is one that still holds; else all estimated."""
+    sizes = [estimator.messages(messages) for _, messages in prompt.rows]
+    fixed = estimator.beside + estimator.messages(prompt.opening)
+    counts_hold = prompt.record is None
+    anchor, since = None, 0
+    for at, (row, _) in enumerate(prompt.rows):
+        if counts_hold and (tokens := tokens_of(row.tokens)) is not None:
+            anchor, since = tokens, at + 1
+        counts_hold = counts_hold or (prompt.record is not None and row.id == prompt.record.made_at)
+    if anchor is None:
+        return Measured(tokens=fixed + sum(sizes))
+    return Measured.from_count(anchor, fixed + sum(sizes[:since]), sum(sizes[since:]))
