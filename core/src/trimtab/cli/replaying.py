@@ -251,7 +251,8 @@ def _saved(share: float) -> str:
 
 def _told(event: Event) -> str:
     if event.kind == "done":
-        return f"{_LANES[event.lane]}: {event.before:,} > {event.after or 0:,}"
+        still = f" ({event.reason})" if event.reason else ""
+        return f"{_LANES[event.lane]}: {event.before:,} > {event.after or 0:,}{still}"
     return f"none {_LANES[event.lane]}: {event.reason}"
 
 

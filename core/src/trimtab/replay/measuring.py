@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from trimtab._json import canonical, utf8
-from trimtab.compress.identity import texts_of
-from trimtab.types import Json, TokenCounter
+from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.settings import FoldSettings
+from trimtab.types import Json
 from trimtab.wire.histories import Shape
 from trimtab.wire.nodes import first
 
@@ -107,11 +108,11 @@ def _alike(one: bytes, other: bytes) -> int:
 class Meter:
     """Measures the requests of one session; equal messages are counted once."""
 
-    def __init__(self, shape: Shape, counter: TokenCounter, media: int) -> None:
-        """`media`: tokens that an image, a document or another medium counts, whatever its size."""
+    def __init__(self, shape: Shape, settings: FoldSettings) -> None:
+        """`settings`: say how tokens are counted, so that sizes are those by which folds are decided."""
         self._shape = shape
-        self._counter = counter
-        self._media = media
+        self._settings = settings
+        self._estimator = Estimator(settings)
         self._known: dict[str, Piece] = {}
 
     def prompt(self, request: Json) -> Prompt:
@@ -132,8 +133,8 @@ class Meter:
     def _other(self, value: Json) -> Piece:
         text = canonical(value)
         if text not in self._known:
-            said = value if isinstance(value, str) else text
-            self._known[text] = Piece(data=utf8(text), chars=len(text), tokens=self._counter.count(said), blocks=1)
+            tokens = Estimator(evolve(self._settings, tools=value, system=None)).beside
+            self._known[text] = Piece(data=utf8(text), chars=len(text), tokens=tokens, blocks=1)
         return self._known[text]
 
     def _messages(self, natives: Sequence[Json]) -> Iterable[Piece]:
@@ -143,8 +144,7 @@ class Meter:
             piece = self._known.get(text)
             if piece is None:
                 (message,) = self._shape.read([native])
-                tokens = sum(map(self._counter.count, texts_of(message))) + self._media * len(message.of("other"))
-                blocks = max(1, len(message.parts))
+                tokens, blocks = self._estimator.message(message), max(1, len(message.parts))
                 piece = self._known[text] = Piece(data=utf8(text), chars=len(text), tokens=tokens, blocks=blocks)
             yield piece
             sign = ","

@@ -133,7 +133,7 @@ def replay(
     settings = ServeSettings() if settings is None else settings
     rule = rule_for(session.protocol.name) if rule is None else rule
     folds = settings.folds(None)
-    meter = Meter(session.shape, folds.counter, folds.media)
+    meter = Meter(session.shape, folds)
     server = Server(host, session, settings)
     raw: list[Prompt] = []
     made: list[Prompt] = []

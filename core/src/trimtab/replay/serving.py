@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -12,7 +12,7 @@ from trimtab.compaction.durable import DurableCompactor
 from trimtab.compaction.loop import LoopCompactor, Memo
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.settings import FoldSettings
-from trimtab.compaction.types import Event, Row, Summarize, SummaryRequest
+from trimtab.compaction.types import Event, Row, Summarize
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
 from trimtab.compress.rebuild import own_calls, replay
@@ -21,6 +21,7 @@ from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError
 from trimtab.host import Host
+from trimtab.host.requests import TrimmedRequest
 from trimtab.replay.measuring import beside
 from trimtab.replay.sessions import Session
 from trimtab.types import Json, TokenCounter
@@ -32,16 +33,7 @@ Lanes: TypeAlias = Literal["both", "durable", "loop"]
 LANES: Final[tuple[Lanes, ...]] = ("both", "durable", "loop")
 
 _OWNER: Final = "replay"
-
-
-def _heads(request: SummaryRequest) -> str:
-    """The beginnings of what was said, the newest first, as far as the budget goes."""
-    found = [request.prior[: 2 * request.budget]] if request.prior else []
-    for entry in reversed(request.history.split("\n\n")):
-        if request.count("\n".join([*found, entry[:120]])) > request.budget:
-            break
-        found.append(entry[:120])
-    return "\n".join(found)
+_FILE_TOOL: Final = ""  # what was recorded says nothing of attached files
 
 
 @frozen(kw_only=True)
@@ -54,7 +46,8 @@ class ServeSettings:
         share: of the window, from which on a prompt is folded (`FoldSettings.share`).
         lanes: which folds there are: between turns, inside a turn, both.
         compress: the model's compress and decompress tools.
-        summarize: writes the summaries of folds; to be replayed alike it must be deterministic.
+        summarizer: writes the summaries of folds, as of `DurableCompactor`; None: the extractive one, which asks no
+            model and always writes the same.
         counter: counts tokens.
     """
 
@@ -63,7 +56,7 @@ class ServeSettings:
     share: float = 0.8
     lanes: Lanes = "both"
     compress: CompressConfig = field(factory=CompressConfig)
-    summarize: Summarize = field(default=_heads, repr=False)
+    summarizer: str | Summarize | None = field(default=None, repr=False)
     counter: TokenCounter = field(factory=lambda: CompressConfig().counter, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -96,6 +89,7 @@ class Server:
         self._protocol = session.protocol
         self._shape = session.shape
         self._compress = _Compressed(self._shape, settings.compress) if _compresses(session, settings) else None
+        self._read_tool = host.policy.read_tool
         self._turn: list[str] = []
         self._base: list[Json] = []
         self._record: FoldRecord | None = None
@@ -103,26 +97,31 @@ class Server:
 
     def serve(self, request: Json) -> Served:
         """The next request of the session."""
+        outputs: dict[int, list[Json]] = {}
         if self._settings.trim:
-            request = self._host.trim_request(request, self._protocol, owner=_OWNER).request
+            trimmed = self._host.trim_request(request, self._protocol, owner=_OWNER)
+            request, outputs = trimmed.request, _outputs(trimmed, self._shape)
         if self._compress is not None:
-            request = self._compress.shown(request)
+            request, outputs = self._compress.shown(request), {}
         if self._settings.window is None:
             return Served(request=request, events=())
-        natives, events = self._folded(request)
+        natives, events = self._folded(request, outputs)
         return Served(request=self._shape.write(request, natives), events=tuple(events))
 
-    def _folded(self, request: Json) -> tuple[Sequence[Json], list[Event]]:
+    def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> tuple[Sequence[Json], list[Event]]:
         natives = self._shape.place(request)[1]
         ids = _ids(natives)
         folds = self._settings.folds(request)
         events: list[Event | None] = []
         begin = self._begin(natives)
         if not self._turn or ids[: len(self._turn)] != self._turn or begin >= len(self._turn):
-            events.append(self._next_turn(natives, ids, folds))
+            events.append(self._next_turn(natives, ids, outputs, folds))
         current = [*self._base, *natives[len(self._turn) :]]
         if self._settings.lanes != "durable":
-            stepped = LoopCompactor(self._shape, folds, self._settings.summarize).step(current, None, self._memo)
+            compactor = LoopCompactor(
+                self._shape, folds, self._settings.summarizer, read_tool=self._read_tool, file_tool=_FILE_TOOL
+            )
+            stepped = compactor.step(current, None, self._memo)
             self._memo, current = stepped.memo, stepped.messages
             events.append(stepped.event)
         return current, [event for event in events if event is not None]
@@ -132,13 +131,21 @@ class Server:
         messages = self._shape.read(list(natives))
         return max((at for at, message in enumerate(messages) if is_prompt(message)), default=0)
 
-    def _next_turn(self, natives: Sequence[Json], ids: list[str], folds: FoldSettings) -> Event | None:
+    def _next_turn(
+        self, natives: Sequence[Json], ids: list[str], outputs: Mapping[int, list[Json]], folds: FoldSettings
+    ) -> Event | None:
         """A turn begins, or the history is another one than before: what was folded inside a turn is over."""
         self._turn, self._base, self._memo = ids, list(natives), Memo()
         if self._settings.lanes == "loop":
             return None
-        rows = [Row(id=one, messages=(native,)) for one, native in zip(ids, natives, strict=True)]
-        served = DurableCompactor(self._shape, folds, self._settings.summarize).serve(rows, self._record)
+        rows = [
+            Row(id=one, messages=(native,), outputs=tuple(outputs.get(at, ())))
+            for at, (one, native) in enumerate(zip(ids, natives, strict=True))
+        ]
+        compactor = DurableCompactor(
+            self._shape, folds, self._settings.summarizer, read_tool=self._read_tool, file_tool=_FILE_TOOL
+        )
+        served = compactor.serve(rows, self._record)
         self._record, self._base = served.record, served.messages
         return served.event
 
@@ -167,6 +174,16 @@ def _compresses(session: Session, settings: ServeSettings) -> bool:
         if session.derived:
             break
     return False
+
+
+def _outputs(trimmed: TrimmedRequest, shape: Shape) -> dict[int, list[Json]]:
+    """What an application would store of a request's outputs, by the place of their message."""
+    found: dict[int, list[Json]] = {}
+    before = len(shape.place(trimmed.request)[0])
+    for key, one in zip(trimmed.keys, trimmed.results, strict=True):
+        if one.changed:
+            found.setdefault(int(key.split("/")[1 + before]), []).append(one.row)
+    return found
 
 
 def _ids(natives: Sequence[Json]) -> list[str]:
