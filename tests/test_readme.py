@@ -36,7 +36,7 @@ def test_the_example_runs_and_has_twelve_lines(capsys: pytest.CaptureFixture[str
 
 def test_the_examples_of_the_plugins_run() -> None:
     """Every Python example of the page about the plugins works as printed."""
-    for name in ("tools.md", "compress-args.md"):
+    for name in ("tools.md", "compress-args.md", "replay.md"):
         page = (ROOT / "docs" / name).read_text(encoding="utf-8")
         for code in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
             exec(compile(code, name, "exec"), {})

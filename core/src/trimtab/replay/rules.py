@@ -75,7 +75,8 @@ _ROWS: Final = (
     CacheRule(name="gemini", about="Gemini 3 and later, implicit", kind="prefixes", read=0.1, least=4_096),
     CacheRule(name="gemini-2.5", about="Gemini 2.5, implicit", kind="prefixes", read=0.1, least=2_048),
     # https://api-docs.deepseek.com/guides/kv_cache: what is kept ends where a request ends; writing is free.
-    CacheRule(name="deepseek", about="DeepSeek", kind="breakpoints", read=0.02, least=0),
+    # https://api-docs.deepseek.com/quick_start/pricing
+    CacheRule(name="deepseek", about="DeepSeek Flash", kind="breakpoints", read=0.02, least=0),
     # https://docs.vllm.ai/en/latest/design/prefix_caching.html: blocks of 16 tokens. Units are tokens to be computed.
     CacheRule(name="vllm", about="vLLM: tokens to compute", kind="prefixes", read=0.0, least=0, step=16),
 )
