@@ -50,6 +50,20 @@ def test_recorded_requests_are_taken_as_they_are(name: str) -> None:
     assert all(isinstance(request, list) for request in bare.requests)
 
 
+def test_an_item_with_an_input_is_no_request() -> None:
+    """A custom tool's call has a text of that name, as a request may have."""
+    items = [
+        {"role": "user", "content": "go"},
+        {"type": "custom_tool_call", "call_id": "c", "name": "patch", "input": "*** Begin Patch"},
+        {"type": "custom_tool_call_output", "call_id": "c", "output": "done"},
+    ]
+    session = session_of(items, protocol="openai-responses")
+    assert session.derived
+    assert [len(request) for request in session.requests] == [1, 3]
+    one = session_of([{"model": "m", "input": "go"}, {"model": "m", "input": items}], protocol="openai-responses")
+    assert not one.derived
+
+
 @pytest.mark.parametrize(
     ("value", "name", "complaint"),
     [

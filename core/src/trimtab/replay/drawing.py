@@ -27,6 +27,7 @@ _LINE: Final = "#0f766e"
 _LIMIT: Final = "#b3413b"
 _LANES: Final = {"durable": ("v", "fold between turns"), "loop": ("D", "fold inside a turn")}
 _DOTS: Final = 144  # per inch
+_LARGE: Final = 10_000  # tokens, from which on an axis counts in thousands
 
 # What is drawn must not depend on the settings or the fonts of a machine, nor on the moment.
 _STYLE: Final[dict[str, Any]] = {
@@ -98,7 +99,7 @@ def _sizes(axes: Axes, report: Report) -> None:
     axes.stairs(raw, edges, color=_FAINT, linewidth=1.0)
     axes.stairs(served, edges, fill=True, color=_LINE, alpha=0.9, label="with trimtab")
     axes.set_ylabel("tokens")
-    axes.set_ylim(0, 1.12 * max(1, *raw, *served))
+    axes.set_ylim(0, 1.25 * max(1, *raw, *served))
     saved = _less(report.raw.tokens, report.served.tokens)
     axes.set_title(f"Size of each request: {saved} in all", loc="left", fontweight="bold", fontsize=11)
     axes.legend(loc="upper left", frameon=False, ncols=2)
@@ -158,11 +159,15 @@ def _dress(axes: Axes, requests: int) -> None:
     axes.set_xlim(0.5, requests + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12, min_n_ticks=1))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
-    axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
+    axes.yaxis.set_major_formatter(FuncFormatter(_in_thousands if axes.get_ylim()[1] >= _LARGE else _plainly))
 
 
-def _thousands(value: float, _place: object = None) -> str:
-    return f"{value / 1_000:,.0f}k" if value >= 10_000 else f"{value:,.0f}"
+def _in_thousands(value: float, _place: object = None) -> str:
+    return f"{value / 1_000:,.6g}k" if value else "0"
+
+
+def _plainly(value: float, _place: object = None) -> str:
+    return f"{value:,.6g}"
 
 
 def _less(before: float, after: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from attrs import field, frozen
 
@@ -14,6 +15,8 @@ from trimtab.wire.histories import Message, Shape
 from trimtab.wire.lookup import shape_of
 
 __all__ = ["Session", "session_of"]
+
+_OF_MESSAGES: Final = ("role", "type")
 
 
 @frozen(kw_only=True)
@@ -57,12 +60,12 @@ def session_of(
         if name is not None:
             wire = protocol_named(name, known)
             shape = shape_of(wire, None)
-            counts = [len(shape.place(one)[1]) for one in value]
-            if all(counts):
+            whole = [_is_request(shape, one) for one in value]
+            if all(whole):
                 return Session(protocol=wire, requests=tuple(value), derived=False)
-            if any(counts):
+            if any(whole):
                 raise CallerError(
-                    f"{what}: request {counts.index(0) + 1} of {len(counts)} has no messages as {name} writes them; "
+                    f"{what}: request {whole.index(False) + 1} of {len(whole)} has no messages as {name} writes them; "
                     "give requests of one protocol only"
                 )
     name = protocol or detect(value, known)
@@ -73,6 +76,11 @@ def session_of(
     if not requests:
         raise CallerError(f"{what} has no messages as {name} writes them; name the protocol with --protocol")
     return Session(protocol=wire, requests=tuple(requests), derived=True)
+
+
+def _is_request(shape: Shape, value: dict[str, Json]) -> bool:
+    """Whether it has a list of messages and is none itself: an item of one may have a text called `input` too."""
+    return bool(shape.place(value)[1]) and value.keys().isdisjoint(_OF_MESSAGES)
 
 
 def _requests(shape: Shape, conversation: Json) -> list[Json]:
