@@ -29,6 +29,8 @@ _LANES: Final = {"durable": ("v", "fold between turns"), "loop": ("D", "fold ins
 _DOTS: Final = 144  # per inch
 _LARGE: Final = 10_000  # tokens, from which on an axis counts in thousands
 
+_LEGEND: Final[dict[str, Any]] = {"loc": "upper left", "framealpha": 1.0, "edgecolor": "white", "borderaxespad": 0.6}
+
 # What is drawn must not depend on the settings or the fonts of a machine, nor on the moment.
 _STYLE: Final[dict[str, Any]] = {
     "axes.axisbelow": True,
@@ -102,7 +104,7 @@ def _sizes(axes: Axes, report: Report) -> None:
     axes.set_ylim(0, 1.25 * max(1, *raw, *served))
     saved = _less(report.raw.tokens, report.served.tokens)
     axes.set_title(f"Size of each request: {saved} in all", loc="left", fontweight="bold", fontsize=11)
-    axes.legend(loc="upper left", frameon=False, ncols=2)
+    axes.legend(**_LEGEND, ncols=2)
 
 
 def _prompts(axes: Axes, report: Report) -> None:
@@ -127,7 +129,7 @@ def _prompts(axes: Axes, report: Report) -> None:
         fontweight="bold",
         fontsize=11,
     )
-    axes.legend(loc="upper left", frameon=False, ncols=5)
+    axes.legend(**_LEGEND, ncols=5)
 
 
 def _folds(axes: Axes, report: Report, height: float) -> None:
