@@ -44,6 +44,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 
 # Which parts may import a third-party library. `adapters` are about other people's libraries and may import any.
 OWNERS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("compaction",),
     "attrs": tuple(part for floor in FLOORS for part in floor if part != "errors"),
     "backports": ("blobs",),
     "cattrs": ("convert",),
@@ -54,6 +55,7 @@ OWNERS: Mapping[str, tuple[str, ...]] = {
     "jsonschema_rs": ("compress",),
     "matplotlib": ("replay",),
     "msgspec": ("_json",),
+    "openai": ("compaction",),
     "opentelemetry": ("telemetry",),
     "pluggy": ("builtin", "discovery", "hookspecs", "host"),
     "pytest": ("testing",),

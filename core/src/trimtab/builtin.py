@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from trimtab.blobs.open import BUILTIN_STORES
 from trimtab.hookspecs import hookimpl
@@ -10,13 +11,21 @@ from trimtab.tokens import BUILTIN_COUNTERS
 from trimtab.types import BlobStore, TokenCounter
 from trimtab.wire import WireProtocol, protocols
 
-__all__ = ["trimtab_blob_stores", "trimtab_token_counters", "trimtab_wire_protocols"]
+__all__ = ["trimtab_blob_stores", "trimtab_summarizers", "trimtab_token_counters", "trimtab_wire_protocols"]
 
 
 @hookimpl
 def trimtab_blob_stores() -> Mapping[str, Callable[[str], BlobStore]]:
     """`memory:`, `sqlite:`, `file:`."""
     return BUILTIN_STORES
+
+
+@hookimpl
+def trimtab_summarizers() -> Mapping[str, Callable[..., Any]]:
+    """`extractive`, `callable`, `openai`, `anthropic`, `chain`."""
+    from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS  # who only loads plugins does not wait for them
+
+    return BUILTIN_SUMMARIZERS
 
 
 @hookimpl

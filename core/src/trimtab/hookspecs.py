@@ -70,9 +70,20 @@ def trimtab_wire_protocols() -> Iterable[WireProtocol]:
 
 @hookspec
 def trimtab_summarizers() -> Mapping[str, Callable[..., Any]]:
-    """Summarizer backends: a mapping of name to factory; the policy's `summarizer` names one.
+    """Summarizers: a mapping of name to factory; the policy's `summarizer` names one.
 
-    Called once, at load; a factory is called when a fold first needs it. Raising: the plugin is reported and taken out.
+    A factory takes the summarizer's own options by name (of `openai` the `model`, the `base_url`, ...), works without
+    those that it can do without, and gives a `Summarize`: a function, sync or async, of a `SummaryRequest` that gives
+    the summary as a text, of at most `budget` tokens. Its attribute `window`, if it has one, says how many tokens it
+    takes in.
+
+    Called once, at load; a factory when a fold first needs it. Raising: the plugin is reported and taken out. A
+    summarizer that raises later, or gives no summary, is asked once more; then the history is served as it was.
+    Example::
+
+        @hookimpl
+        def trimtab_summarizers():
+            return {"mine": lambda model="small": partial(summarize, model)}
     """
     raise NotImplementedError
 

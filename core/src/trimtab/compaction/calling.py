@@ -27,6 +27,7 @@ TOO_LONG: Final = 2
 """A summary of more than so many times its budget is none."""
 
 _ATTEMPTS: Final = 2
+_CHARS: Final = 8  # of a token, or more
 
 
 def usable(reply: object, request: SummaryRequest) -> str:
@@ -34,9 +35,10 @@ def usable(reply: object, request: SummaryRequest) -> str:
     summary = parse_summary(reply)
     if summary is None:
         raise SummaryFailed("it gave no summary (nothing, a refusal, or only notes to itself)")
-    tokens = request.count(summary)
-    if tokens > TOO_LONG * request.budget:
-        raise SummaryFailed(f"its summary has {tokens:,} tokens; it may have {request.budget:,}")
+    most = TOO_LONG * request.budget
+    # The beginning first: a reply of megabytes need not be counted to its end.
+    if request.count(summary[: _CHARS * most]) > most or request.count(summary) > most:
+        raise SummaryFailed(f"its summary of {len(summary):,} chars is much longer than {request.budget:,} tokens")
     return summary
 
 

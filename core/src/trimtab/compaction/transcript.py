@@ -1,8 +1,8 @@
 """Messages as a text for a summarizer: who said what, tool results shortened, media named and never spelt out.
 
 An entry begins with `User: `, `Assistant: ` or `Tool: ` at the beginning of a line; a call or a result stands in
-brackets that begin a line or an entry. A line of somebody's text that begins so has a blank before it: no page and no
-file can put words into the user's mouth.
+brackets that begin a line or an entry, and a text after them has the speaker once more. A line of somebody's text that
+begins so has a blank before it: no page and no file can put words into the user's mouth.
 """
 
 from __future__ import annotations
@@ -52,9 +52,16 @@ def entries(messages: Sequence[Message]) -> Iterator[str]:
     for message in messages:
         if message.role == "system":
             continue
-        lines = [line for part in message.parts if (line := _line(part, names))]
-        if lines:
-            yield f"{LABELS[message.role]}: " + "\n".join(lines)
+        said: list[str] = []
+        in_brackets = False
+        for part in message.parts:
+            line = _line(part, names)
+            if line:
+                again = not said or (part.kind == "text" and in_brackets)
+                said.append(f"{LABELS[message.role]}: {line}" if again else line)
+                in_brackets = part.kind != "text"
+        if said:
+            yield "\n".join(said)
 
 
 def without_payloads(said: str) -> str:

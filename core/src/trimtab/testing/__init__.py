@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from trimtab.testing.codecs import CodecContract
     from trimtab.testing.plugins import PluginContract
     from trimtab.testing.stores import StoreContract
+    from trimtab.testing.summarizers import SummarizerContract
     from trimtab.testing.wire import WireContract
 
-__all__ = ["CodecContract", "PluginContract", "StoreContract", "WireContract"]
+__all__ = ["CodecContract", "PluginContract", "StoreContract", "SummarizerContract", "WireContract"]
 
 _SUITES = {
     "CodecContract": "trimtab.testing.codecs",
     "PluginContract": "trimtab.testing.plugins",
     "StoreContract": "trimtab.testing.stores",
+    "SummarizerContract": "trimtab.testing.summarizers",
     "WireContract": "trimtab.testing.wire",
 }
 

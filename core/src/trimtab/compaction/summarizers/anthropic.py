@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from attrs import field, frozen
 
 from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
-from trimtab.compaction.summarizers.vendors import client_of, known_window, library, replied, spoken
+from trimtab.compaction.summarizers.vendors import client_of, known_window, replied, spoken
 from trimtab.compaction.types import SummaryRequest
+from trimtab.errors import MissingExtra
 from trimtab.types import Json
 from trimtab.wire.nodes import text
 
@@ -51,9 +52,7 @@ class AnthropicSummarizer:
     def __attrs_post_init__(self) -> None:
         asked = self.client
         if asked is None:
-            anthropic = library("anthropic")
-            make = anthropic.AsyncAnthropic if self.is_async else anthropic.Anthropic
-            asked = client_of(make, "anthropic", base_url=self.base_url, api_key=self.api_key)
+            asked = client_of(_makers()[self.is_async], "anthropic", base_url=self.base_url, api_key=self.api_key)
         object.__setattr__(self, "_asked", asked)
         if self.window is None:
             object.__setattr__(self, "window", known_window(self.model, _WINDOWS))
@@ -68,6 +67,15 @@ class AnthropicSummarizer:
     def close(self) -> Any:
         """Close the client, if it was made here; of an async one to be awaited."""
         return self._asked.close() if self.client is None else None
+
+
+def _makers() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The library's clients, sync and async."""
+    try:
+        from anthropic import Anthropic, AsyncAnthropic
+    except ModuleNotFoundError as error:
+        raise MissingExtra("the summarizer 'anthropic'", extra="trimtab[anthropic]") from error
+    return Anthropic, AsyncAnthropic
 
 
 def _read(response: Json) -> str | None:

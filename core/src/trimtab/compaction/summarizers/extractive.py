@@ -1,18 +1,251 @@
-"""`extractive`: a summary made of the conversation's own words; the same each time, and without a network."""
+"""`extractive`: a summary made of the conversation's own words; the same each time, and without a network.
+
+Facts (ids, paths, urls, numbers) of requests and conclusions come first: room for their bare mention is put aside, and
+what is left of the budget goes to the sentences that say most of them, the newest and the first request above all.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from attrs import define, field, frozen
+
+from trimtab.compaction.summarizers.facts import labelled
+from trimtab.compaction.summarizers.outline import SECTIONS, read_outline, section_of, written
+from trimtab.compaction.summarizers.units import Section, Unit, tight, units_of
 from trimtab.compaction.types import SummaryRequest
+from trimtab.tables import fold, is_joined
 
 __all__ = ["ExtractiveSummarizer"]
 
+_WINDOW: Final = 100_000_000
+_MARGIN: Final = 0.97  # of the budget: pieces that are counted alone may count more together
+_PUT_ASIDE: Final = 0.7  # of the budget, at most, for facts that no sentence has room for
+_ANCHORS: Final = 0.3  # of the budget, at most, for the first and the newest sentences, whole
+_LINE: Final = 2  # tokens of a line's mark and end
 
+_BASE: Final = {"request": 5.0, "conclusion": 4.0, "prior": 3.5, "note": 1.0, "step": 0.8}
+_FIRM: Final = 3.0  # from here on a unit's facts are put aside for
+_TOLD: Final = 3.0  # more, for what is decided or failed
+_NAMED: Final = 0.5  # more, for a fact
+_MOST_NAMED: Final = 3.0
+_AGAIN: Final = 1.5  # more, for something of the prior summary that is spoken of again
+_FIRST: Final = 6.0  # more, for what was asked first
+_LAST: Final = 5.0  # more, for what was asked and said last
+_OLDEST: Final = 0.5  # of a unit's worth is left to it when it is the oldest
+_LASTING: Final = ("url", "path", "id", "address")
+
+
+@frozen(kw_only=True)
 class ExtractiveSummarizer:
-    """Keeps what was asked, decided and found, within the budget."""
+    """Keeps what the user asked for, what was decided, what failed, ids, paths, urls, numbers, and the newest state.
+
+    The reply is Markdown with a few headings, has at most `budget` tokens and is a function of the request alone.
+    A prior summary is taken up sentence by sentence; what is said twice is kept once.
+    """
+
+    @property
+    def window(self) -> int:
+        """Tokens that it takes in: as many as there are."""
+        return _WINDOW
+
+    @property
+    def deterministic(self) -> bool:
+        """It is."""
+        return True
 
     def __call__(self, request: SummaryRequest) -> str:
-        """The summary."""
-        text = "\n".join(filter(None, (request.prior, request.history)))
-        while text and request.count(text) > request.budget:
-            text = text[len(text) // 4 + 1 :]
+        """The summary; "" of nothing."""
+        prior = request.prior or ""
+        new = units_of(request.history)
+        if not new and request.count(prior) <= request.budget:
+            return prior
+        ranked = _ranked([*read_outline(prior), *new])
+        return _Draft(request=request, room=int(request.budget * _MARGIN)).filled(ranked)
+
+
+@frozen(kw_only=True)
+class _Ranked:
+    """A unit with its worth and its heading."""
+
+    unit: Unit
+    worth: float
+    section: Section
+    first: bool
+
+
+def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
+    """The units, the most worthy first; of those that say the same, the first alone."""
+    turns = max((one.turn for one in units), default=0)
+    before = [one for one in units if one.source == "prior"]
+    named = {fact.text for one in units if one.source != "prior" for fact in one.facts}
+    goal = next((one for one in units if section_of(one) == "Goal"), None)
+    seen: set[str] = set()
+    found: list[_Ranked] = []
+    for at, one in enumerate(units):
+        known = fold(one.text)
+        if known in seen:
+            continue
+        seen.add(known)
+        worth = _BASE[one.source] + min(_MOST_NAMED, _NAMED * sum(fact.weight for fact in one.facts))
+        if one.source != "note" or one.facts:
+            worth += _TOLD * (one.decided or one.failed)
+        if one.source == "prior":
+            age = (at + 1) / len(before)
+            worth += _AGAIN * any(fact.text in named for fact in one.facts)
+        else:
+            age = one.turn / turns if turns else 1.0
+        worth = worth * (_OLDEST + (1 - _OLDEST) * age) + _FIRST * (one is goal) + _LAST * one.last
+        found.append(_Ranked(unit=one, worth=round(worth, 6), section=section_of(one), first=one is goal))
+    return sorted(found, key=lambda one: (-one.worth, one.unit.order))
+
+
+@define(kw_only=True)
+class _Mention:
+    """A fact as it is mentioned by itself."""
+
+    text: str
+    worth: float
+    tokens: int
+    order: int
+
+
+@define(kw_only=True)
+class _Line:
+    """A line of the summary."""
+
+    ranked: _Ranked
+    text: str
+    tokens: int
+    short: bool
+
+
+@define(kw_only=True)
+class _Draft:
+    """A summary while it is put together: lines, and facts that still have to be mentioned."""
+
+    request: SummaryRequest
+    room: int
+    lines: dict[int, _Line] = field(factory=dict)
+    missing: dict[str, _Mention] = field(factory=dict)
+    slack: int = 0
+
+    def filled(self, ranked: Sequence[_Ranked]) -> str:
+        """The text."""
+        if not ranked:
+            return ""
+        self._put_aside(ranked)
+        headings = self._tokens("\n".join(f"## {one}" for one in SECTIONS)) + 2 * len(SECTIONS)
+        self.slack = self.room - headings - sum(one.tokens for one in self.missing.values())
+        self._take_anchors(ranked)
+        for at, one in enumerate(ranked):
+            if at not in self.lines and not one.unit.bare and self._says_something(one.unit):
+                self._take(at, one, tight(one.unit))
+        for at, line in sorted(self.lines.items()):
+            if line.short:
+                self._take(at, line.ranked, line.ranked.unit.text)
+        return self._fitted([*self._mentions(), *self._lesser(ranked)])
+
+    def _put_aside(self, ranked: Iterable[_Ranked]) -> None:
+        """Find the facts of requests, conclusions and the prior summary, as many as there is room for."""
+        found: dict[str, _Mention] = {}
+        for one in ranked:
+            if _is_firm(one.unit):
+                for fact in one.unit.facts:
+                    if fact.text not in found:
+                        text = labelled(one.unit.text, fact)
+                        worth = (fact.weight * one.worth, -one.unit.order)
+                        found[fact.text] = _Mention(
+                            text=text, worth=worth[0], tokens=self._tokens(f"; {text}"), order=one.unit.order
+                        )
+        room = int(self.room * _PUT_ASIDE)
+        for key, mention in sorted(found.items(), key=lambda one: (-one[1].worth, one[1].order, one[0])):
+            if mention.tokens <= room:
+                room -= mention.tokens
+                self.missing[key] = mention
+
+    def _take_anchors(self, ranked: Sequence[_Ranked]) -> None:
+        """The first request, and what was asked and said last, word for word as far as they may."""
+        room = int(self.room * _ANCHORS)
+        for at, one in enumerate(ranked):
+            if (one.first or one.unit.last) and room > 0:
+                before = self.slack
+                if not self._take(at, one, one.unit.text):
+                    self._take(at, one, tight(one.unit))
+                room -= max(0, before - self.slack)
+
+    def _says_something(self, one: Unit) -> bool:
+        """Whether a unit adds anything: a fact that is not there yet, or a request, a decision, a failure, a step."""
+        if any(fact.text in self.missing for fact in one.facts):
+            return True
+        return one.source in ("request", "step") or one.decided or one.failed or not one.facts
+
+    def _take(self, at: int, one: _Ranked, text: str) -> bool:
+        """Put a line there, or a longer one in its place, if there is room for it."""
+        old = self.lines.get(at)
+        said = [key for key in dict.fromkeys(fact.text for fact in one.unit.facts) if key in self.missing]
+        said = [key for key in said if key in text]
+        tokens = self._tokens(text) + _LINE
+        cost = tokens - (old.tokens if old else 0) - sum(self.missing[key].tokens for key in said)
+        if cost > self.slack:
+            return False
+        self.slack -= cost
+        for key in said:
+            del self.missing[key]
+        self.lines[at] = _Line(ranked=one, text=text, tokens=tokens, short=text != one.unit.text)
+        return True
+
+    def _mentions(self) -> list[str]:
+        """Facts that no line has, in the order of the conversation."""
+        there = "\n".join(line.text for line in self.lines.values())
+        left = [(one.order, at, one.text) for at, (key, one) in enumerate(self.missing.items()) if key not in there]
+        return [text for _, _, text in sorted(left)]
+
+    def _lesser(self, ranked: Iterable[_Ranked]) -> Iterator[str]:
+        """Facts of everything else, while there is room."""
+        there = {fact.text for line in self.lines.values() for fact in line.ranked.unit.facts} | self.missing.keys()
+        for one in ranked:
+            if _is_firm(one.unit):
+                continue
+            for fact in one.unit.facts:
+                if fact.kind in _LASTING and fact.text not in there:
+                    tokens = self._tokens(f"; {fact.text}")
+                    if tokens > self.slack:
+                        return
+                    there.add(fact.text)
+                    self.slack -= tokens
+                    yield fact.text
+
+    def _fitted(self, mentions: list[str]) -> str:
+        """The text of what was taken; the least worthy goes, as long as it is too long."""
+        worst = [at for at, _ in sorted(self.lines.items(), reverse=True)]
+        while True:
+            taken = [self.lines[at] for at in self.lines]
+            text = written([(one.ranked.section, one.ranked.unit.order, one.text) for one in taken], mentions)
+            over = self._tokens(text) - self.request.budget
+            if over <= 0 or not text:
+                return text
+            if len(worst) < 2 and not mentions:
+                return self._cut(text)
+            while over > 0 and (mentions or len(worst) > 1):
+                if mentions:
+                    over -= self._tokens(f"; {mentions.pop()}")
+                else:
+                    over -= self.lines.pop(worst.pop(0)).tokens
+
+    def _cut(self, text: str) -> str:
+        """The beginning of a single line that is too long by itself."""
+        while text and self._tokens(text) > self.request.budget:
+            at = len(text) * 3 // 4
+            while at and is_joined(text, at):
+                at -= 1
+            text = text[:at]
         return text
+
+    def _tokens(self, text: str) -> int:
+        return self.request.count(text)
+
+
+def _is_firm(one: Unit) -> bool:
+    return _BASE[one.source] >= _FIRM or one.failed or (one.decided and bool(one.facts))

@@ -42,7 +42,7 @@ _WORDS: Final = 0.6  # for a token: less than most languages have, so that the r
 
 
 def prompt_of(request: SummaryRequest) -> str:
-    """The user's message. Tags that stand in the material are not ours: ours have a number that depends on all of it."""
+    """The user's message. Tags that stand in the material are not ours: ours have a number made of all of it."""
     number = sha256(utf8(f"{request.prior or ''}\n{request.history}")).hexdigest()[:_DIGITS]
     parts = []
     if request.prior:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from importlib import import_module
 from typing import Any
 
-from trimtab.errors import CallerError, MissingExtra
+from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import WireProtocol
 from trimtab.wire.lookup import shape_of
 
-__all__ = ["client_of", "known_window", "library", "replied", "spoken"]
-
-
-def library(name: str) -> Any:
-    """A vendor's library. Raises MissingExtra: it is not installed."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"the summarizer {name!r}", extra=f"trimtab[{name}]") from error
+__all__ = ["client_of", "known_window", "replied", "spoken"]
 
 
 def client_of(make: Callable[..., Any], name: str, *, base_url: str | None, api_key: str | None) -> Any:

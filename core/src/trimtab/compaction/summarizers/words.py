@@ -1,0 +1,67 @@
+"""Words by which people and models say that something is decided, or did not work, in a dozen languages."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trimtab.tables import fold
+
+__all__ = ["tells_decision", "tells_failure"]
+
+# Folded. Those of scripts without blanks, and stems that end in "~", stand anywhere in a word; the others are whole.
+_DECISIONS: Final = (
+    "decided decide decision decisions chose chosen choose agreed settled instead must never always prefer prefers "
+    "preferred approved rejected ruled require required requires don't switch "
+    "switched revert reverted confirmed therefore policy deadline entschied~ entschloss~ beschloss~ "
+    "stattdessen sollen soll muss müssen niemals immer bevorzug~ décid~ choisi~ plutôt jamais toujours doit "
+    "decidi~ elegi~ debe siempre nunca escolh~ deve sempre mai scelto gekozen besloten moet altijd nooit решил~ решен~ "
+    "выбра~ нужно всегда никогда вместо zdecydow~ wybra~ musi zawsze nigdy karar"
+)
+_DECISIONS_UNSPACED: Final = (
+    "决定 決定 决策 改用 采用 採用 选择 選擇 选用 必须 必須 不要 务必 应该 應該 统一 保留 优先 确认 確認 同意 批准 "
+    "することに 選び 選択 べき 必ず 使わない やめ 採択 결정 선택 반드시 대신 합의"
+)
+_FAILURES: Final = (
+    "fail~ error errors exception exceptions traceback crash~ broke broken timeout timeouts refused denied forbidden "
+    "unauthorized unreachable unable cannot can't couldn't didn't doesn't won't impossible rejected missing invalid "
+    "aborted rolled regressed panic segfault oom deadlock fehlgeschl~ fehler~ fehlt kaputt scheiter~ abgebrochen "
+    "échou~ échec erreur~ impossible interdit falló falla fallo errores fracas~ falhou falha erro erros errore "
+    "fallit~ mislukt fout fouten ошибк~ сбой упал~ удалось невозможно błąd błęd~ nieuda~ hata başarısız"
+)
+_FAILURES_PHRASES: Final = (
+    "timed out",
+    "not found",
+    "no such",
+    "did not work",
+    "does not work",
+    "exit code",
+    "non-zero",
+)
+_FAILURES_UNSPACED: Final = (
+    "失败 失敗 错误 錯誤 报错 報錯 异常 異常 无法 無法 不行 超时 超時 崩溃 崩潰 拒绝 拒絕 找不到 不存在 没有成功 "
+    "エラー できな できませ 例外 タイムアウト 落ち 壊れ 拒否 見つから 실패 오류 에러 예외 불가 없음 거부"
+)
+
+
+def _pattern(words: str, unspaced: str, phrases: tuple[str, ...] = ()) -> re.Pattern[str]:
+    # Neighbours that are letters of these alphabets; a whole word class would make the pattern slow to compile.
+    letter = "[a-zà-ÿœа-яёğışąćęłńóśźż']"
+    stems = "|".join(re.escape(one[:-1]) for one in words.split() if one.endswith("~"))
+    whole = "|".join(re.escape(one) for one in words.split() if not one.endswith("~"))
+    inside = "|".join(map(re.escape, (*unspaced.split(), *phrases)))
+    return re.compile(f"(?<!{letter})(?:{stems}|(?:{whole})(?!{letter}))|{inside}")
+
+
+_DECISION: Final = _pattern(_DECISIONS, _DECISIONS_UNSPACED)
+_FAILURE: Final = _pattern(_FAILURES, _FAILURES_UNSPACED, _FAILURES_PHRASES)
+
+
+def tells_decision(text: str) -> bool:
+    """Whether a sentence tells what is, or is not, to be done, or why."""
+    return _DECISION.search(fold(text)) is not None
+
+
+def tells_failure(text: str) -> bool:
+    """Whether a sentence tells that something did not work."""
+    return _FAILURE.search(fold(text)) is not None
