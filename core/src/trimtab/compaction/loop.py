@@ -266,9 +266,9 @@ class LoopCompactor:
 
     def _stepped(self, natives: list[Json], messages: Sequence[Message], memo: Memo, event: Event | None) -> Stepped:
         fixed, repairs = repaired(self._shape, self._candidate(messages, memo))
-        if not memo.summary and not repairs:
-            return Stepped(messages=natives, memo=memo, event=event)
-        return Stepped(messages=self._shape.joined(fixed), memo=memo, event=event, repairs=repairs)
+        sent = self._shape.joined(fixed)
+        same = len(sent) == len(natives) and all(one is other for one, other in zip(sent, natives, strict=True))
+        return Stepped(messages=natives if same else sent, memo=memo, event=event, repairs=repairs)
 
 
 def _is_summary(message: Message) -> bool:

@@ -14,7 +14,7 @@ from attrs import field, frozen
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories import Answer, Message, Part, Shape, Tie
-from trimtab.wire.histories.joining import joined
+from trimtab.wire.nodes import changed, items, member
 
 __all__ = ["Repair", "RepairKind", "repaired"]
 
@@ -50,20 +50,20 @@ def repaired(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], tup
     """The native messages as a provider takes them, but for roles in a row (`Shape.joined`), and what was mended."""
     plan = _planned(shape, messages)
     found: list[Json] = []
-    brought: list[Json] = []  # the last messages of `found` that bring results which the plan has added
+    more: list[Json] = []  # results to follow those that are there
     for row, message in enumerate(messages):
         native = shape.without(message, plan.gone[row]) if row in plan.gone else message.native
         if native is None:
             continue
-        if brought and message.role == "user" and message.of("result"):
-            native = joined([*brought, native], ("user",), shape.joins, shape.role, shape.user_text)[0]
-            del found[-len(brought) :]
-        brought = []
+        if more and message.role == "user" and (with_more := _with_results(shape, native, more)) is not None:
+            native, more = with_more, []
+        elif more and not _brings_results(message) and (shape.adjacent or message.role != "assistant"):
+            found, more = [*found, *more], []
         found.append(native)
         if row in plan.answers:
             filled = shape.answered([found.pop()], plan.answers[row])
-            found += filled
-            brought = filled[1:] if all(shape.role(one) == "user" for one in filled[1:]) else []
+            found, more = [*found, filled[0]], [*more, *filled[1:]]
+    found += more
     opened = _opened(shape, found)
     return opened, (*([Repair(kind="opened")] if len(opened) > len(found) else []), *plan.repairs)
 
@@ -91,6 +91,17 @@ def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:
                 plan.answers[row].append(_answer(part, tie.value, is_error=tie.is_error))
                 plan.repairs.append(_repair("moved", part))
     return plan
+
+
+def _with_results(shape: Shape, native: Json, more: Sequence[Json]) -> Json | None:
+    """A message that brings results as blocks, with those of others behind them; None: it is no such message."""
+    places = [part.path[1] for part in shape.read([native])[0].of("result") if part.path[:1] == (shape.joins,)]
+    blocks = [block for one in more for block in items(member(one, shape.joins))]
+    if not places or not blocks:
+        return None
+    there = items(member(native, shape.joins))
+    end = int(max(places)) + 1
+    return changed(native, {(shape.joins,): [*there[:end], *blocks, *there[end:]]})
 
 
 def _is_near(messages: Sequence[Message], tie: Tie) -> bool:

@@ -68,7 +68,7 @@ def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, mo
     estimator = Estimator(settings)
     sizes = [estimator.messages(messages) for messages in read]
     budgets = settings.budgets()
-    if budgets is not None:
+    if budgets is not None and live:
         begin = _slid(turns, sizes, begin, estimator.beside, budgets)
     opening = system_of(shape, rows[: len(rows) - len(live) + begin])
     natives, repairs = repaired(shape, [*opening, *(message for messages in read[begin:] for message in messages)])
