@@ -286,7 +286,7 @@ BAD: dict[str, Any] = {
     "white space": " \n\t",
     "only notes": "<analysis>I should look at all of it, and then write the summary down.</analysis>",
     "a refusal": REFUSAL,
-    "ten megabytes": "word and word " * 700_000,
+    "far too much": "word and word " * 1_000,
     "another type": 7,
     "an error": ValueError,
     "an end of an iteration": StopIteration,
@@ -305,6 +305,20 @@ def test_it_is_asked_once_more(name: str, seconds: float | None) -> None:
     with pytest.raises(SummaryFailed):
         asked(bad, seconds)
     assert bad.asked == 2
+
+
+def test_ten_megabytes_are_no_summary() -> None:
+    """A reply of ten megabytes is read, found too long, and not counted to its end."""
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return COUNT(text)
+
+    big = SummaryRequest(history="User: go", prior=None, budget=100, count=count)
+    with pytest.raises(SummaryFailed, match="much longer than 100 tokens"):
+        run(ask(big), Counted("word and word " * 700_000), None)
+    assert max(counted) < 10_000
 
 
 @pytest.mark.parametrize("name", BAD)

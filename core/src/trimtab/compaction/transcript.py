@@ -25,6 +25,7 @@ _RESULT_CHARS: Final = 1_500
 _ARGUMENT_CHARS: Final = 500
 _HEAD: Final = 1_000  # of a shortened result; the rest of its room is its end
 _BLANK: Final = " \t\r\n"
+_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 _STEERING: Final = re.compile(f"(?:\\A|(?<=\n))(?=(?:{'|'.join(LABELS.values())}):|\\[)")
 
 _LEAST_PAYLOAD: Final = 200
@@ -92,7 +93,7 @@ def _line(part: Part, names: dict[str, str]) -> str:
 
 
 def _plain(said: str) -> str:
-    return _STEERING.sub(" ", without_payloads(said.strip(_BLANK)))
+    return _STEERING.sub(" ", _UNSENDABLE.sub("\ufffd", without_payloads(said.strip(_BLANK))))
 
 
 def _shown(value: Json) -> str:

@@ -33,7 +33,7 @@ class AnthropicSummarizer:
         client: an `anthropic.Anthropic` or `anthropic.AsyncAnthropic` of the application's own, or one for a cloud;
             None: one is made.
         window: tokens that the model takes in; None: by its name, where that is known.
-        options: more fields of the request, such as `temperature`.
+        options: more fields of the request's body, such as `temperature`.
 
     Raises:
         MissingExtra: the library is not installed.
@@ -60,7 +60,7 @@ class AnthropicSummarizer:
     def __call__(self, request: SummaryRequest) -> str | Awaitable[str | None] | None:
         """What the model says; None where it refuses. Raises what the library raises."""
         messages = [{"role": "user", "content": prompt_of(request)}]
-        fields = {"max_tokens": request.budget, **self.options}
+        fields = {"max_tokens": request.budget, "extra_body": dict(self.options)}
         response = self._asked.messages.create(model=self.model, system=SYSTEM, messages=messages, **fields)
         return replied(response, _read)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Final
 
@@ -38,17 +39,19 @@ _PRIOR: Final = (
     "where the conversation says otherwise, the conversation is right. "
 )
 _DIGITS: Final = 8
+_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")  # no vendor's library takes these
 _WORDS: Final = 0.6  # for a token: less than most languages have, so that the record is not cut off
 
 
 def prompt_of(request: SummaryRequest) -> str:
     """The user's message. Tags that stand in the material are not ours: ours have a number made of all of it."""
-    number = sha256(utf8(f"{request.prior or ''}\n{request.history}")).hexdigest()[:_DIGITS]
+    prior, history = (_UNSENDABLE.sub("\ufffd", text) for text in (request.prior or "", request.history))
+    number = sha256(utf8(f"{prior}\n{history}")).hexdigest()[:_DIGITS]
     parts = []
-    if request.prior:
-        parts.append(f"<earlier-record-{number}>\n{request.prior}\n</earlier-record-{number}>")
-    parts.append(f"<conversation-{number}>\n{request.history}\n</conversation-{number}>")
-    what = "both the earlier record and this conversation" if request.prior else "this conversation"
+    if prior:
+        parts.append(f"<earlier-record-{number}>\n{prior}\n</earlier-record-{number}>")
+    parts.append(f"<conversation-{number}>\n{history}\n</conversation-{number}>")
+    what = "both the earlier record and this conversation" if prior else "this conversation"
     words = max(20, int(request.budget * _WORDS))
-    parts.append(_TASK.format(what=what, words=words, more=_PRIOR if request.prior else ""))
+    parts.append(_TASK.format(what=what, words=words, more=_PRIOR if prior else ""))
     return "\n\n".join(parts)

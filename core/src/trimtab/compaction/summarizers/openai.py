@@ -41,7 +41,7 @@ class OpenAISummarizer:
         window: tokens that the model takes in; None: by its name, where that is known.
         length: the request's field for the most tokens of a reply; OpenAI's own reasoning models take
             `max_completion_tokens`, which counts their thinking too.
-        options: more fields of the request, such as `temperature`.
+        options: more fields of the request's body, such as `temperature`.
 
     Raises:
         MissingExtra: the library is not installed.
@@ -69,7 +69,7 @@ class OpenAISummarizer:
     def __call__(self, request: SummaryRequest) -> str | Awaitable[str | None] | None:
         """What the model says; None where it refuses. Raises what the library raises."""
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": prompt_of(request)}]
-        fields = {self.length: request.budget, **self.options}
+        fields: dict[str, Any] = {self.length: request.budget, "extra_body": dict(self.options)}
         return replied(self._asked.chat.completions.create(model=self.model, messages=messages, **fields), _read)
 
     def close(self) -> Any:

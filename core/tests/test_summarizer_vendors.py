@@ -1,0 +1,289 @@
+"""The summarizers `openai` and `anthropic`, against a server on loopback that speaks their protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+import pytest
+from attrs import define, field
+
+from trimtab.compaction import SummaryRequest
+from trimtab.compaction.calling import arun, ask, run
+from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS, ChainSummarizer, ExtractiveSummarizer
+from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
+from trimtab.errors import CallerError, MissingExtra, SummaryFailed
+from trimtab.testing import SummarizerContract
+from trimtab.tokens import Estimate
+from trimtab.types import Json
+
+GOOD = "The user asked for the invoice of order A-4711, and it was sent to billing@example.com on 3 May."
+VENDORS = ("openai", "anthropic")
+COUNT = Estimate().count
+
+
+def spoken(vendor: str, text: str | None, stop: str = "", **more: Json) -> str:
+    """A response of the vendor's with this text."""
+    if vendor == "openai":
+        message: Json = {"role": "assistant", "content": text, "refusal": None, **more}
+        choice = {"index": 0, "message": message, "finish_reason": stop or "stop", "logprobs": None}
+        usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+        return json.dumps(
+            {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+        )
+    content = [] if text is None else [{"type": "text", "text": text}]
+    usage = {"input_tokens": 9, "output_tokens": 9}
+    head: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content}
+    return json.dumps({**head, "stop_reason": stop or "end_turn", "stop_sequence": None, "usage": usage})
+
+
+@define
+class Server:
+    """A server that gives prepared responses in turn, the last one for ever, and keeps what it was sent."""
+
+    url: str
+    replies: list[tuple[int, str]] = field(factory=list)
+    seen: list[tuple[str, dict[str, Any]]] = field(factory=list)
+    answer: Callable[[str, dict[str, Any]], str] | None = None
+    held: threading.Event | None = None
+
+    def reply(self, path: str, body: dict[str, Any]) -> tuple[int, str]:
+        """The next response."""
+        self.seen.append((path, body))
+        if self.held is not None:
+            self.held.wait()
+        if self.answer is not None:
+            return 200, self.answer(path, body)
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server on loopback."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            status, text = made.reply(self.path, body)
+            data = text.encode()
+            try:
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+            except OSError:
+                return  # the client has gone
+
+        def log_message(self, *args: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        listening.daemon_threads = True
+        made = Server(f"http://127.0.0.1:{listening.server_port}")
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield made
+        listening.shutdown()
+        thread.join()
+
+
+def summarizer(vendor: str, server: Server, **options: Any) -> Any:
+    """A summarizer of the vendor's that asks the server."""
+    pytest.importorskip(vendor)
+    url = f"{server.url}/v1" if vendor == "openai" else server.url
+    return BUILTIN_SUMMARIZERS[vendor](model="small-1", base_url=url, api_key="k", **options)
+
+
+def request(history: str = "User: go", prior: str | None = None) -> SummaryRequest:
+    """A request."""
+    return SummaryRequest(history=history, prior=prior, budget=300, count=COUNT)
+
+
+def asked(one: Any, seconds: float | None = None) -> str:
+    """What a request comes to: by a sync client in a sync fold, by an async one in an async fold."""
+    if not one.is_async:
+        try:
+            return run(ask(request()), one, seconds)
+        finally:
+            one.close()
+
+    async def main() -> str:
+        try:
+            return await arun(ask(request()), one, seconds)
+        finally:
+            await one.close()
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_request_is_what_the_vendor_takes(vendor: str, is_async: bool, server: Server) -> None:
+    """One request: the model, the task last, as many tokens as the budget has, the application's own options."""
+    server.replies = [(200, spoken(vendor, GOOD))]
+    assert asked(summarizer(vendor, server, is_async=is_async, options={"temperature": 0})) == GOOD
+    ((path, body),) = server.seen
+    assert path == ("/v1/chat/completions" if vendor == "openai" else "/v1/messages")
+    assert (body["model"], body["max_tokens"], body["temperature"]) == ("small-1", 300, 0)
+    assert body["messages"][-1] == {"role": "user", "content": prompt_of(request())}
+    assert (body["messages"][0]["content"] if vendor == "openai" else body["system"]) == SYSTEM
+    assert "tools" not in body
+
+
+BAD: dict[str, Callable[[str], tuple[int, str]]] = {
+    "a fault of the server's": lambda vendor: (500, '{"error": {"message": "overloaded"}}'),
+    "a fault with a page": lambda vendor: (502, "<html>bad gateway</html>"),
+    "no JSON": lambda vendor: (200, '{"id": "c", "choi'),
+    "JSON of another kind": lambda vendor: (200, "[1, 2]"),
+    "an object with nothing": lambda vendor: (200, "{}"),
+    "nothing said": lambda vendor: (200, spoken(vendor, None)),
+    "an empty text": lambda vendor: (200, spoken(vendor, "")),
+    "a refusal in words": lambda vendor: (
+        200,
+        spoken(vendor, "I'm sorry, but I can't help with that request of yours."),
+    ),
+    "a refusal by the vendor": lambda vendor: (
+        200,
+        spoken(vendor, GOOD, "content_filter" if vendor == "openai" else "refusal"),
+    ),
+    "far too much": lambda vendor: (200, spoken(vendor, "word " * 9_000)),
+    "too many requests": lambda vendor: (429, '{"error": {"message": "slow down"}}'),
+    "a key that is not known": lambda vendor: (401, '{"error": {"message": "no such key"}}'),
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_bad_response_is_asked_for_once_more(vendor: str, name: str, is_async: bool, server: Server) -> None:
+    """After one bad response a good one counts; after two the fold fails. The library does not try again by itself."""
+    server.replies = [BAD[name](vendor), (200, spoken(vendor, GOOD))]
+    assert asked(summarizer(vendor, server, is_async=is_async)) == GOOD
+    assert len(server.seen) == 2
+    server.replies = [BAD[name](vendor)]
+    with pytest.raises(SummaryFailed):
+        asked(summarizer(vendor, server, is_async=is_async))
+    assert len(server.seen) == 4
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_slow_server_is_not_waited_for(vendor: str, is_async: bool, server: Server) -> None:
+    """With a time limit a server that does not answer fails the fold; without one there is none."""
+    server.replies = [(200, spoken(vendor, GOOD))]
+    server.held = threading.Event()
+    one = summarizer(vendor, server, is_async=is_async)
+    with pytest.raises(SummaryFailed, match="no summary within"):
+        asked(one, 0.05)
+    server.held.set()
+    for thread in threading.enumerate():
+        if thread.name == "trimtab-summarizer":
+            thread.join()
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_chain_falls_back(vendor: str, server: Server) -> None:
+    """Behind a server that fails stands the summarizer that needs none."""
+    server.replies = [(500, "")]
+    one = summarizer(vendor, server)
+    history = "User: Please refund order A-4711 to the customer.\n\nAssistant: Order A-4711 is refunded: 42.50 euros."
+    chain = ChainSummarizer(links=[one, ExtractiveSummarizer()])
+    summary = run(ask(request(history)), chain, None)
+    assert "A-4711" in summary
+    assert len(server.seen) == 1
+    one.close()
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_an_applications_own_client_is_used_and_left_open(vendor: str, server: Server) -> None:
+    """With `client` the application says how to ask; closing the summarizer does not close it."""
+    library = pytest.importorskip(vendor)
+    server.replies = [(200, spoken(vendor, GOOD))]
+    make = library.OpenAI if vendor == "openai" else library.Anthropic
+    with make(api_key="k", base_url=f"{server.url}/v1" if vendor == "openai" else server.url) as client:
+        one = BUILTIN_SUMMARIZERS[vendor](model="m", client=client)
+        assert one(request()) == GOOD
+        assert one.close() is None
+        assert one(request()) == GOOD
+
+
+def test_what_openai_refuses_with_is_no_text(server: Server) -> None:
+    """A refusal in a field of its own is no summary."""
+    server.replies = [(200, spoken("openai", None, refusal=GOOD))]
+    with pytest.raises(SummaryFailed):
+        asked(summarizer("openai", server))
+
+
+def test_the_field_for_the_length_can_be_named(server: Server) -> None:
+    """Models that take `max_completion_tokens` are asked by that."""
+    server.replies = [(200, spoken("openai", GOOD))]
+    asked(summarizer("openai", server, length="max_completion_tokens"))
+    assert server.seen[0][1]["max_completion_tokens"] == 300
+    assert "max_tokens" not in server.seen[0][1]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_window_is_given_or_known(vendor: str, server: Server) -> None:
+    """`window` says how many tokens a model takes in; else its name does, where it is known."""
+    known = {"openai": ("gpt-4o-mini", 128_000), "anthropic": ("claude-sonnet-4-5", 200_000)}[vendor]
+    one = summarizer(vendor, server)
+    assert one.window is None
+    other = BUILTIN_SUMMARIZERS[vendor](model=known[0], client=one.client or object())
+    assert other.window == known[1]
+    assert BUILTIN_SUMMARIZERS[vendor](model=known[0], client=object(), window=9_000).window == 9_000
+    one.close()
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_missing_library_is_named(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra the factory says what to install."""
+    monkeypatch.setitem(sys.modules, vendor, None)
+    with pytest.raises(MissingExtra, match=rf"pip install 'trimtab\[{vendor}\]'"):
+        BUILTIN_SUMMARIZERS[vendor](model="m")
+
+
+def test_a_missing_key_is_the_callers_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the library makes no client without a key, it is said what to pass."""
+    pytest.importorskip("openai")
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(CallerError, match="pass api_key, base_url or client"):
+        BUILTIN_SUMMARIZERS["openai"](model="m")
+
+
+class _Contract(SummarizerContract):
+    vendor: ClassVar[str]
+    huge: ClassVar[int] = 100_000
+
+    @pytest.fixture(autouse=True)
+    def _ask_the_server(self, server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        def answer(path: str, body: dict[str, Any]) -> str:
+            said = body["messages"][-1]["content"]
+            prior = said.partition(">\n")[2].partition("\n</earlier")[0] if said.startswith("<earlier") else None
+            history = said.partition("<conversation-")[2].partition(">\n")[2].rpartition("\n</conversation-")[0]
+            made = SummaryRequest(history=history, prior=prior, budget=body["max_tokens"], count=COUNT)
+            return spoken(self.vendor, f"<analysis>hm</analysis>\n<summary>{ExtractiveSummarizer()(made)}</summary>")
+
+        server.answer = answer
+        one = summarizer(self.vendor, server)
+        monkeypatch.setattr(type(self), "summarizer", one)
+        yield
+        one.close()
+
+
+class TestOpenAI(_Contract):
+    """The summarizer `openai` keeps the contract, with a model that does."""
+
+    vendor = "openai"
+
+
+class TestAnthropic(_Contract):
+    """So does `anthropic`."""
+
+    vendor = "anthropic"
