@@ -1,7 +1,7 @@
 """How much of what must not be forgotten an extractive summary keeps at a tenth of the size, and how fast it is made.
 
-What counts are the ids, paths, urls and numbers that were seeded in the user's requests and the assistant's conclusions;
-the size is that of the transcript, whose tool results are shortened already.
+What counts are the ids, paths, urls and numbers that were seeded in the user's requests and in the assistant's
+conclusions; the size is that of the transcript, whose tool results are shortened already.
 """
 
 from __future__ import annotations

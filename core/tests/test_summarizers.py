@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import trimtab.builtin
 from trimtab.compaction import SummaryRequest, parse_summary
 from trimtab.compaction.calling import Fold, arun, ask, run
 from trimtab.compaction.estimate import Estimator
@@ -501,6 +502,9 @@ def test_the_built_in_ones_have_names() -> None:
     assert BUILTIN_SUMMARIZERS["callable"](function=len).function is len
     with pytest.raises(TypeError):
         BUILTIN_SUMMARIZERS["extractive"](model="x")
+    hooked = trimtab.builtin.trimtab_summarizers()
+    assert sorted(hooked) == sorted(BUILTIN_SUMMARIZERS)
+    assert isinstance(hooked["chain"](links=[hooked["extractive"]()]).links[0], ExtractiveSummarizer)
 
 
 def test_rooms_are_those_of_the_reference() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from trimtab.blobs.open import BUILTIN_STORES
 from trimtab.hookspecs import hookimpl
@@ -12,6 +13,8 @@ from trimtab.types import BlobStore, TokenCounter
 from trimtab.wire import WireProtocol, protocols
 
 __all__ = ["trimtab_blob_stores", "trimtab_summarizers", "trimtab_token_counters", "trimtab_wire_protocols"]
+
+_SUMMARIZERS: Final = ("anthropic", "callable", "chain", "extractive", "openai")
 
 
 @hookimpl
@@ -23,9 +26,14 @@ def trimtab_blob_stores() -> Mapping[str, Callable[[str], BlobStore]]:
 @hookimpl
 def trimtab_summarizers() -> Mapping[str, Callable[..., Any]]:
     """`extractive`, `callable`, `openai`, `anthropic`, `chain`."""
-    from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS  # who only loads plugins does not wait for them
+    return {name: partial(_summarizer, name) for name in _SUMMARIZERS}
 
-    return BUILTIN_SUMMARIZERS
+
+def _summarizer(name: str, **options: Any) -> Any:
+    # Here and not above: whoever loads plugins does not wait for all that folding needs.
+    from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS
+
+    return BUILTIN_SUMMARIZERS[name](**options)
 
 
 @hookimpl
