@@ -139,12 +139,14 @@ class _Draft:
         headings = self._tokens("\n".join(f"## {one}" for one in SECTIONS)) + 2 * len(SECTIONS)
         self.slack = self.room - headings - sum(one.tokens for one in self.missing.values())
         self._take_anchors(ranked)
-        for at, one in enumerate(ranked):
-            if at not in self.lines and not one.unit.bare and self._says_something(one.unit):
-                self._take(at, one, tight(one.unit))
-        for at, line in sorted(self.lines.items()):
-            if line.short:
-                self._take(at, line.ranked, line.ranked.unit.text)
+        for firm in (True, False):
+            for at, one in enumerate(ranked):
+                new = at not in self.lines and not one.unit.bare and _is_firm(one.unit) is firm
+                if new and self._says_something(one.unit):
+                    self._take(at, one, tight(one.unit))
+            for at, line in sorted(self.lines.items()):
+                if line.short and _is_firm(line.ranked.unit) is firm:
+                    self._take(at, line.ranked, line.ranked.unit.text)
         return self._fitted([*self._mentions(), *self._lesser(ranked)])
 
     def _put_aside(self, ranked: Iterable[_Ranked]) -> None:

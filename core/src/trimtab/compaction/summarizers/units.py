@@ -119,9 +119,9 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def tight(one: Unit) -> str:
-    """What stands around the facts of a unit, or its beginning where it has none."""
+    """What stands around the facts of a unit, or its beginning where it has none; of a step its name too."""
     text = one.text
-    spans: list[list[int]] = []
+    spans = [[0, _right(text, min(len(text), _BEFORE))]] if one.source == "step" else []
     for fact in one.facts:
         begin, end = _left(text, max(0, fact.start - _BEFORE)), _right(text, min(len(text), fact.end + _BEHIND))
         if spans and begin - spans[-1][1] < _GAP:
