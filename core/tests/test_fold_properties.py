@@ -96,7 +96,7 @@ def test_a_history_without_a_fault_needs_no_repair(name: str, data: Any) -> None
     settings_ = FoldSettings(windows=data.draw(WINDOWS))
     rows = rows_of(natives, seed=data.draw(st.integers(0, 3)))
     summarizer = Summarizer(words=1)
-    lanes = [
+    lanes: list[Any] = [
         DurableCompactor(name, settings_, summarizer).serve(rows),
         slide(name, rows, settings_),
         LoopCompactor(name, settings_, summarizer).step(natives),

@@ -20,6 +20,7 @@ __all__ = ["Repair", "RepairKind", "repaired"]
 
 RepairKind: TypeAlias = Literal["answered", "left-out", "moved", "opened"]
 
+_ROUNDS: Final = 3  # an answer to a call without an id may be taken for that of another call
 _NO_RESULT: Final = "No result: the call was interrupted."
 _OPENING: Final = "[The beginning of the conversation is not shown.]"
 
@@ -48,6 +49,20 @@ class _Plan:
 
 def repaired(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], tuple[Repair, ...]]:
     """The native messages as a provider takes them, but for roles in a row (`Shape.joined`), and what was mended."""
+    natives = [message.native for message in messages]
+    repairs: list[Repair] = []
+    for _ in range(_ROUNDS):
+        natives, done = _mended(shape, messages)
+        repairs += done
+        if not done:
+            break
+        messages = shape.read(natives)
+    opened = _opened(shape, natives)
+    return opened, (*([Repair(kind="opened")] if len(opened) > len(natives) else []), *repairs)
+
+
+def _mended(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], list[Repair]]:
+    """Every result behind its call, and every call answered."""
     plan = _planned(shape, messages)
     found: list[Json] = []
     more: list[Json] = []  # results to follow those that are there
@@ -64,8 +79,7 @@ def repaired(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], tup
             filled = shape.answered([found.pop()], plan.answers[row])
             found, more = [*found, filled[0]], [*more, *filled[1:]]
     found += more
-    opened = _opened(shape, found)
-    return opened, (*([Repair(kind="opened")] if len(opened) > len(found) else []), *plan.repairs)
+    return found, plan.repairs
 
 
 def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:

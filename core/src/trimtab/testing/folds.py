@@ -34,7 +34,7 @@ class Summarizer:
     `raising`: what it raises instead, from its `since`-th call on.
     """
 
-    words: int = 12
+    words: int = 12  # a reply of fewer than 50 chars is no summary
     raising: BaseException | None = None
     since: int = 1
     window: int = 1_000_000
