@@ -1,0 +1,133 @@
+"""Whole sessions with real trimming and both folds: each request begins with the one before, except at a fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trimtab import Host, Policy
+from trimtab._json import canonical
+from trimtab.compaction import DurableCompactor, FoldRecord, FoldSettings, LoopCompactor, Row, slide
+from trimtab.replay.generated import generate
+from trimtab.testing.conversations import WRITERS
+from trimtab.testing.folds import Summarizer, refused
+from trimtab.types import Json
+from trimtab.wire.histories import is_prompt
+from trimtab.wire.lookup import shape_of
+
+NAMES = sorted(WRITERS)
+TURNS = 50
+SETTINGS = FoldSettings(windows=24_000)
+
+
+def trimmed(name: str, seed: int) -> tuple[list[Json], list[int]]:
+    """The messages of a session, its outputs trimmed; and how many of them each of its requests has."""
+    session = generate(TURNS, protocol=name, seed=seed, size=0.05)
+    shape = session.shape
+    with Host.load(store="memory:", discover=False, policy=Policy(limit=1_000, keep=600)) as host:
+        last = host.trim_request(session.requests[-1], name)
+    assert any(result.changed for result in last.results)
+    return list(shape.place(last.request)[1]), [len(shape.place(request)[1]) for request in session.requests]
+
+
+class Agent:
+    """An application: rows, a record, and a compactor of each kind for each turn."""
+
+    def __init__(self, name: str, settings: FoldSettings) -> None:
+        self.name = name
+        self.settings = settings
+        self.summarizer = Summarizer()
+        self.record: FoldRecord | None = None
+        self.base: list[Json] = []
+        self.lane = LoopCompactor(name, settings, self.summarizer)
+
+    def turn(self, rows: list[Row]) -> bool:
+        """A turn begins. Whether there was a fold."""
+        served = DurableCompactor(self.name, self.settings, self.summarizer).serve(rows, self.record)
+        self.record, self.base = served.record, served.messages
+        self.lane = LoopCompactor(self.name, self.settings, self.summarizer)
+        return served.event is not None
+
+    def step(self, since: list[Json]) -> tuple[list[Json], bool]:
+        """What is sent with what came since the turn began, and whether there was a fold."""
+        stepped = self.lane.step([*self.base, *since])
+        return stepped.messages, stepped.event is not None
+
+
+def prompt_places(name: str, messages: list[Json]) -> list[int]:
+    """Where the user says something."""
+    return [at for at, message in enumerate(shape_of(name, None).read(messages)) if is_prompt(message)]
+
+
+def folds_of(name: str, seed: int) -> int:
+    """Run one session: prompts break where something is folded and nowhere else, every one is legal. How many folds."""
+    messages, lengths = trimmed(name, seed)
+    prompts = prompt_places(name, messages)
+    agent = Agent(name, SETTINGS)
+    folds, before, turn = 0, "", -1
+    for length in lengths:
+        start = max(place for place in prompts if place < length) + 1
+        folded = False
+        if start != turn:
+            folded = agent.turn([Row(id=f"r{at}", messages=(one,)) for at, one in enumerate(messages[:start])])
+            turn = start
+        sent, inside = agent.step(messages[start:length])
+        now = canonical(sent)[:-1]
+        assert folded or inside or now.startswith(before), (seed, length)
+        assert refused(name, sent) == []
+        folds += folded or inside
+        before = now
+    return folds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_request_begins_with_the_one_before(name: str) -> None:
+    """A session of 50 turns breaks only at folds, and there are some."""
+    assert folds_of(name, 0) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_twenty_sessions(name: str) -> None:
+    """Twenty sessions of 50 turns break only at folds."""
+    assert all(folds_of(name, seed) > 0 for seed in range(1, 21))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_window_nothing_breaks(name: str) -> None:
+    """Without folds the share of the request before is 100 %."""
+    messages, lengths = trimmed(name, 1)
+    agent = Agent(name, FoldSettings(windows=10_000_000))
+    before = ""
+    for length in lengths:
+        agent.turn([Row(id=f"r{at}", messages=(one,)) for at, one in enumerate(messages[:length])])
+        now = canonical(agent.base)[:-1]
+        assert now.startswith(before)
+        before = now
+    assert agent.summarizer.requests == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_window_moves_seldom(name: str) -> None:
+    """A window without a summarizer breaks the prompt as seldom as folds do."""
+    messages, lengths = trimmed(name, 2)
+    before, moved = "", []
+    for length in lengths[::3]:
+        slid = slide(name, [Row(id=f"r{at}", messages=(one,)) for at, one in enumerate(messages[:length])], SETTINGS)
+        now = canonical(slid.messages)[:-1]
+        moved.append(not now.startswith(before))
+        assert refused(name, slid.messages) == []
+        before = now
+    assert 1 <= sum(moved) <= len(lengths) // 5
+
+
+def test_the_same_session_is_served_alike() -> None:
+    """Two agents of the same session send the same bytes."""
+    messages, lengths = trimmed("anthropic", 3)
+    sent: list[list[Any]] = []
+    for _ in range(2):
+        agent = Agent("anthropic", SETTINGS)
+        rows = [Row(id=f"r{at}", messages=(one,)) for at, one in enumerate(messages)]
+        sent.append([canonical(agent.base) for length in lengths[::10] if agent.turn(rows[:length]) or True])
+    assert sent[0] == sent[1]
