@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import math
+import runpy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +33,7 @@ from trimtab.testing.folds import Summarizer
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 
+GOLDEN = Path(__file__).parent / "golden"
 WORD = "word "  # one token each, as the counter of these tests has it
 
 
@@ -216,7 +220,7 @@ def test_counts_from_before_a_fold_do_not_hold() -> None:
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
-        ({"input_tokens": 1, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 5}, 326),
+        ({"input_tokens": 1, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 30, "output_tokens": 5}, 56),
         ({"usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}, 120),
         ({"usage": {"input_tokens": 100, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 64}}}, 120),
         ({"usageMetadata": {"promptTokenCount": 70, "candidatesTokenCount": 7, "thoughtsTokenCount": 900}}, 77),
@@ -424,7 +428,7 @@ def test_killed_between_summarizing_and_saving() -> None:
 
 
 def test_forks() -> None:
-    """A record of another branch folds nothing here and is not lost; of several the one that reaches furthest counts."""
+    """A record of another branch folds nothing here and is not lost; of several the furthest reaching counts."""
     summarizer = Summarizer()
     trunk = turns(14)
     early = compactor(summarizer).serve([*trunk, user(14)]).record
@@ -458,6 +462,17 @@ def test_a_record_that_is_damaged(change: Callable[[Any], Any]) -> None:
     record = FoldRecord(boundary="a", made_at="b", summary="c", files=(Attachment(id="1", name="x"),))
     with pytest.raises(CallerError, match="stored fold"):
         load_record(change(dump_record(record)))
+
+
+def test_a_record_of_version_1_opens() -> None:
+    """What was once stored opens for good; what is served from it are the same bytes (the golden files)."""
+    golden = runpy.run_path(str(GOLDEN / "make_golden.py"))
+    stored = json.loads((GOLDEN / "folds" / "record.json").read_text(encoding="utf-8"))
+    record = load_record(stored)
+    assert record == golden["FOLD"]
+    assert dump_record(record) == stored
+    for name, data in golden["of_folds"]().items():
+        assert (GOLDEN / "folds" / name).read_bytes() == data, f"{name}: see core/tests/golden/README.md"
 
 
 # Summarizers

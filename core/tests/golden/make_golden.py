@@ -9,10 +9,13 @@ from typing import Any
 
 from trimtab import Budget, Host, Policy
 from trimtab._json import blob_id, canonical
+from trimtab.compaction import Archived, Attachment, Blob, FoldRecord, archive_of, archive_row, dump_record
+from trimtab.compaction.record import summary_text
 from trimtab.compress import dump_state
 from trimtab.host.tools import PROTOCOLS
 from trimtab.marker import line
 from trimtab.testing.talks import begin, called, entry, read, response, talk
+from trimtab.wire import protocols
 
 HERE = Path(__file__).resolve().parent
 
@@ -254,6 +257,37 @@ def of_compress() -> dict[str, bytes]:
     }
 
 
+FOLD = FoldRecord(
+    boundary="row-41",
+    made_at="row-60",
+    summary=f"{SUMMARISED}\nHe wrote </conversation-summary> himself.",
+    files=(Attachment(id="f1", name="report 3.pdf"), Attachment(id="f2", name="a, b.csv")),
+    blobs=(
+        Blob(tool="read", uri="trimtab:3f2a9c1b7d04e5f6"),
+        Blob(tool="web_search", uri="trimtab:0000000000000001"),
+        Blob(tool="read", uri="trimtab:0000000000000002"),
+    ),
+    archive=(
+        Archived(id="3f2a9c1b7d04e5f6" * 2, chars=9_000, kind="messages"),
+        Archived(id="0123456789abcdef" * 2, chars=120, kind="image/png"),
+    ),
+)
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+
+
+def of_folds() -> dict[str, bytes]:
+    """A fold's record, what is served in the place of its rows, and an archive with the row that opens it."""
+    said = [*SAID[-3:], {"role": "user", "content": [{"type": "text", "text": "水位？"}, PICTURE]}]
+    archive = archive_of(protocols["openai-chat"].history.read(said))  # type: ignore[attr-defined]
+    return {
+        "record.json": pretty(dump_record(FOLD)),
+        "summary.txt": summary_text(FOLD, read_tool="fs_read", file_tool="read_file").encode(),
+        "summary_bare.txt": summary_text(FOLD, read_tool="", file_tool="").encode(),
+        "archive.json": pretty([archive.blobs[entry.id].split("\n") for entry in archive.entries]),
+        "archive_row.json": pretty(archive_row(archive.entries)),
+    }
+
+
 def files() -> Iterator[tuple[Path, bytes]]:
     """Every golden file that is an outcome, and what it must be."""
     for folder in sorted((HERE / "calls").iterdir()):
@@ -267,6 +301,8 @@ def files() -> Iterator[tuple[Path, bytes]]:
             yield folder / name, data
     for protocol in PROTOCOLS:
         yield HERE / "tools" / f"{protocol}.json", of_tools(protocol)
+    for name, data in of_folds().items():
+        yield HERE / "folds" / name, data
     for name, data in of_compress().items():
         yield HERE / "compress" / name, data
     yield HERE / "answers.json", of_answers()

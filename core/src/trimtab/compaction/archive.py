@@ -81,6 +81,7 @@ class _Writer:
 
     def __init__(self, keep: Callable[[str, str], str]) -> None:
         self._keep = keep
+        self._names: dict[str, str] = {}  # of tools, by the ids of their calls
 
     def message(self, message: Message) -> str:
         """Who says what, a part a paragraph; "" where nothing is said."""
@@ -91,10 +92,12 @@ class _Writer:
         if part.kind == "text":
             return part.text
         if part.kind == "call":
+            self._names[part.call_id] = part.name
             return f"[called {part.name or 'a tool'}] {self._value(part.value)}"
         if part.kind == "result":
             failed = " failed" if part.is_error else ""
-            return f"[{part.name or 'the tool'}{failed} returned]\n{self._value(part.value)}"
+            name = part.name or self._names.get(part.call_id) or "the tool"
+            return f"[{name}{failed} returned]\n{self._value(part.value)}"
         return self._value(part.value) if part.kind == "other" else ""
 
     def _value(self, value: Json) -> str:
