@@ -114,14 +114,17 @@ def own_calls(state: CompressState, now: Conversation, config: CompressConfig, r
 
 @frozen(kw_only=True)
 class Waiting:
-    """The calls at the end of a conversation that have no result yet: the rows of their turn, and `(row, Part.at)`."""
+    """The calls at the end of a conversation that have no result yet: the rows of their turn, and `(row, Part.at)`.
+
+    `places` also has the rows whose text holds calls, as `(row, ())`; `calls` has not got these.
+    """
 
     rows: range
     calls: tuple[RawCall, ...] = field(repr=False)
     places: frozenset[tuple[int, Path]]
 
 
-def waiting_calls(now: Conversation) -> Waiting:
+def waiting_calls(now: Conversation, config: CompressConfig) -> Waiting:
     """The calls that wait: those of the last messages of the assistant, with nothing behind them but other results."""
     end = len(now.rows)
     while end and _only_results(now.rows[end - 1]):
@@ -136,6 +139,8 @@ def waiting_calls(now: Conversation) -> Waiting:
         for part in now.rows[row].of("call")
         if not part.answered and (row, part.at) not in done
     ]
+    said = frozenset([(row, ()) for row in range(begin, end) if config.compress and _speaks(now.rows[row])])
+    waits = bool(found) or end == len(now.rows)
     return Waiting(
         rows=range(begin, end),
         calls=tuple(
@@ -144,8 +149,12 @@ def waiting_calls(now: Conversation) -> Waiting:
                 for _, part in found
             ]
         ),
-        places=frozenset([(row, part.at) for row, part in found]),
+        places=frozenset([(row, part.at) for row, part in found]) | (said if waits else frozenset()),
     )
+
+
+def _speaks(message: Message) -> bool:
+    return any(True for part in message.of("text") for _ in spoken(part.text))
 
 
 def _only_results(message: Message) -> bool:

@@ -127,9 +127,9 @@ class CompressSession:
         self._given = list(messages)
         self._messages = [*self._messages[:same], *self._sendable(messages[same:])]
         self._look()
-        waiting = waiting_calls(self._now)
+        waiting = waiting_calls(self._now, self.config)
         self.state = replay(self.state, self._now, self.config, waiting.places)
-        if waiting.calls:
+        if waiting.places:
             self.turn = self._begin(waiting.calls, waiting.rows)
         else:
             self.turn, self._open = None, OpenTurn((), self._now, range(0))

@@ -32,6 +32,7 @@ class Turn:
         calls: those that the application has to answer (`session.answer`), in order.
         outcomes: what became of the compress and decompress calls.
         answers: the session's own answers, those of searches among them; they join the history by themselves.
+        texts: its answers to calls that the model wrote into its text; each joins the history as the user's message.
         waits: whether the conversation is to go on: there were calls.
         should_stop: whether the loop ought to end, since the model repeats a failing call.
     """
@@ -39,11 +40,12 @@ class Turn:
     calls: tuple[RawCall, ...]
     outcomes: tuple[Outcome, ...] = field(repr=False)
     answers: tuple[Answer, ...] = field(repr=False)
+    texts: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def waits(self) -> bool:
         """Whether there were calls, so that the model waits for what they give."""
-        return bool(self.calls or self.answers)
+        return bool(self.calls or self.answers or self.texts)
 
     @property
     def should_stop(self) -> bool:
@@ -115,7 +117,8 @@ class OpenTurn:
         turn = Turn(
             calls=tuple(self.waiting().values()),
             outcomes=tuple(outcomes),
-            answers=tuple([answer for _, answer in sorted(self._answers.items())]),
+            answers=tuple(self.results()),
+            texts=tuple(self.texts()),
         )
         return state, turn
 
