@@ -357,6 +357,8 @@ class Machine(RuleBasedStateMachine):
             begin += 1
         if begin >= len(history) or self.protocol.check_pairs(history[:begin]):
             return
+        if sum(one.chars for one in self.session.state.seen[begin:]) < 200:  # what is left could be said anew
+            return
         said = f"{self.text(3_000 + 40 * self.words)} {'as in m00001 and b1' if naming else ''}"
         before = self.session.state
         self.session.sync([self.shape.user_text(said), *history[begin:]])
@@ -599,7 +601,7 @@ def drifted(native: Json, how: str) -> Json:
         said = native.get(name)
         if isinstance(said, str):
             return {**native, name: f"{said}\n"}
-        for at, block in enumerate(said or []):
+        for at, block in enumerate(said if isinstance(said, list) else []):
             if isinstance(block.get("text"), str) and block.get("type") in (None, "text", "output_text"):
                 return {**native, name: [*said[:at], {**block, "text": f" {block['text']} \n"}, *said[at + 1 :]]}
     return None

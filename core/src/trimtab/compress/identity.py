@@ -85,7 +85,21 @@ def _said(part: Part) -> str:
         return part.text.strip(_EDGES)
     if part.kind == "call":
         return f"{part.name}\1{_WHOLE.sub('', _spelt(as_object(part.value)))}"
-    return _spelt(_lasting(part.value))
+    texts = _only_texts(part.value) if part.kind == "result" else None
+    return _spelt(_lasting(part.value)) if texts is None else "\1".join(one.strip(_EDGES) for one in texts)
+
+
+def _only_texts(value: Json) -> list[str] | None:
+    """The texts of a result, whether it is a text or a list of texts; None: there is more in it."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list) and value and all(_is_text(one) and _is_alone(one) for one in value):
+        return [one["text"] for one in value]
+    return None
+
+
+def _is_alone(block: dict[str, Json]) -> bool:
+    return block.keys() <= {"type", "text", *_FLEETING}
 
 
 def _lasting(value: Json) -> Json:
