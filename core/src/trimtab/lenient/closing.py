@@ -31,7 +31,17 @@ from trimtab.lenient.chars import (
     VALUE_LITERAL,
 )
 
-__all__ = ["WINDOW", "Place", "ends_item", "ends_member", "ends_root", "is_known", "known_key_ahead", "past_comments"]
+__all__ = [
+    "END_TAG",
+    "WINDOW",
+    "Place",
+    "ends_item",
+    "ends_member",
+    "ends_root",
+    "is_known",
+    "known_key_ahead",
+    "past_comments",
+]
 
 WINDOW: Final = 2048
 
@@ -42,6 +52,13 @@ _CUT_KEY: Final = re.compile(f"[\"'“‘][A-Za-z_]?+[A-Za-z0-9_]{{0,63}}+[\"'�
 _REF_AHEAD: Final = re.compile("[mb][0-9]")
 _COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*-->")
 _FENCE: Final = re.compile("```|~~~|</|<[|｜]|\\[/|data:")
+END_TAG: Final = re.compile(
+    "</(?:[a-z]{1,20}:)?(?:(?:tool|function)(?:_calls?|_use)?|acp_compress|compress|invoke|parameter|arguments|arg_value)s?>"
+    "|<[|｜][A-Za-z_▁]{1,40}[|｜]>"
+)
+"""A tag that ends a call, or a value of one."""
+
+_LAST_TAG: Final = re.compile(f"(?:{END_TAG.pattern})[{SPACES}]*+(?:\\Z|<)")
 _CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
 _MARK: Final = re.compile("[\"'“”`{}\\[\\]]")
 _STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂")
@@ -92,6 +109,8 @@ def ends_member(text: str, at: int, end: int, place: Place) -> bool:
         return _after_closers(text, i, end, place)
     if char in OBJECT_OPENERS:
         return _entry_ahead(text, i, end, place, place.doubt)
+    if char == "<" and _LAST_TAG.match(text, i, end):
+        return True
     if char in QUOTE_ENDS or i > at:
         return _key_ahead(text, i, end, place)
     return False
@@ -137,9 +156,9 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
         if apart and (_item_ahead(text, i, end) or known_key_ahead(text, i, end, place.known)):
             return True
         return _entry_behind(text, i, end, place)
-    line = text.find("\n", i, end)
-    if "\n" in chain or text[i] in ARRAY_OPENERS:
+    if "\n" in chain or text[i] in ARRAY_OPENERS or _entry_behind(text, i, end, place):
         return True
+    line = text.find("\n", i, end)
     return _CLOSED_LATER.search(text, i, end if line < 0 else line) is None
 
 

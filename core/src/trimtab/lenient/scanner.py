@@ -28,7 +28,7 @@ from trimtab.lenient.chars import (
     QUOTE_ENDS,
     SEPARATORS,
 )
-from trimtab.lenient.closing import WINDOW, known_key_ahead, past_comments
+from trimtab.lenient.closing import END_TAG, WINDOW, known_key_ahead, past_comments
 from trimtab.lenient.joining import lone_in_brackets
 from trimtab.lenient.quoted import MANY
 from trimtab.lenient.words import BareText
@@ -109,7 +109,7 @@ class Scanner(BareText):
         if char in COMMENT_START:
             if not self._enough(i):
                 return False
-            if self._aside(i):
+            if self._aside(i) or self._end_tag(i):
                 return True
         if not char and not self.closed:
             return False
@@ -142,7 +142,7 @@ class Scanner(BareText):
         if char in COMMENT_START:
             if not self._enough(i):
                 return False
-            if self._aside(i):
+            if self._aside(i) or self._end_tag(i):
                 return True
         if char in OBJECT_OPENERS or char in ARRAY_OPENERS:
             return self._opener_for_key(char, i)
@@ -152,6 +152,15 @@ class Scanner(BareText):
             return False
         self._judge_commas(False, self._fresh, self._commas)
         self._commas = 0
+        return True
+
+    def _end_tag(self, i: int) -> bool:
+        """The tag that ends what stands around the document: brackets are missing before it."""
+        if self._fresh or END_TAG.match(self.text, i) is None:
+            return False
+        self.repairs[names.MISSING_BRACKET] = None
+        while self._stack:
+            self._pop(i, True)
         return True
 
     def _keyless(self, i: int, colon: bool) -> bool:

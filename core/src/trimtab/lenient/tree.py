@@ -10,13 +10,13 @@ from trimtab.lenient.chars import ENTRY_RUN, MEMBER
 from trimtab.lenient.closing import WINDOW, known_key_ahead
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
-from trimtab.lenient.repairs import BARE_KEY, QUOTES
+from trimtab.lenient.repairs import BARE_KEY, MISSING_BRACKET, QUOTES
 from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.scanner import Scanner
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
-__all__ = ["read", "read_slowly"]
+__all__ = ["read", "read_members", "read_slowly"]
 
 
 _BRACKETS: Final = frozenset("{[")
@@ -37,6 +37,11 @@ class _Tree(Scanner):
         self.left_open: tuple[Json, ...] = ()
         self._containers: list[Json] = []
         self._keys: list[str] = []  # of each open object the key that was read last
+
+    def begin_inside(self, start: int) -> None:
+        """Begin as if an object's brace stood before this index."""
+        self.repairs[MISSING_BRACKET] = None
+        self._open(True, start - 1)
 
     def _put(self, value: Json) -> None:
         if not self._containers:
@@ -179,9 +184,20 @@ def _is_cut_again(document: Document) -> bool:
     return document.cut is not None and bool(document.open) and document.last_key in document.open[-1]
 
 
+def read_members(text: str, start: int, *, known: frozenset[str] = frozenset()) -> Document:
+    """The object whose opening brace is not in the text, and whose members begin at index `start`."""
+    tree = _Tree(known)
+    tree.text = text
+    tree.begin_inside(start)
+    return _document(tree, text, start)
+
+
 def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
     """As `read`, with the scanner alone."""
-    tree = _Tree(known)
+    return _document(_Tree(known), text, start)
+
+
+def _document(tree: _Tree, text: str, start: int) -> Document:
     tree.text = text
     tree.pos = start
     tree.run()

@@ -9,9 +9,11 @@ from trimtab.compress.arguments.names import (
     ARGUMENTS,
     ENVELOPE,
     LISTS,
+    MAX_CHARS,
     NAMES,
     NESTS,
     SLOTS,
+    TOPIC,
     field,
     names_compress,
     plain,
@@ -20,6 +22,7 @@ from trimtab.types import Json
 
 __all__ = [
     "arguments_of",
+    "are_arguments",
     "calls_in",
     "is_block",
     "is_no_call",
@@ -58,6 +61,7 @@ _DECOYS: Final = frozenset(
         "comments",
     ]
 )
+_FIELDS: Final = frozenset([*SLOTS, TOPIC, MAX_CHARS])
 _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
@@ -101,6 +105,10 @@ def arguments_of(value: dict[str, Json]) -> Json:
         if nested is None:
             break
         value = nested
+    if len(value) == 1:
+        ((sole, inner),) = value.items()
+        if names_compress(sole) and isinstance(inner, dict | str):
+            return inner
     names = {plain(key): key for key in value}
     for argument in ARGUMENTS:
         if argument not in names:
@@ -109,6 +117,12 @@ def arguments_of(value: dict[str, Json]) -> Json:
         fits = names_compress(name) if name is not None else names.keys() <= {argument, *ENVELOPE}
         return value[names[argument]] if fits else None
     return None
+
+
+def are_arguments(value: dict[str, Json]) -> bool:
+    """Whether an object has a place for entries, and beside it nothing but a topic and a size."""
+    names = {plain(key) for key in value}
+    return not names.isdisjoint(SLOTS) and names <= _FIELDS
 
 
 def is_other_call(value: dict[str, Json]) -> bool:

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from trimtab.compress.arguments.buried import OBJECT, STRING, first_inside, is_known, is_prose, says_cut
-from trimtab.compress.arguments.names import KNOWN, SPACES, plain
+from trimtab.compress.arguments.names import ARGUMENTS, KEYWORDS, KNOWN, SPACES, plain
 from trimtab.compress.arguments.quoted import ENDS_ALONE, read_string
-from trimtab.compress.arguments.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
+from trimtab.compress.arguments.standing import CALLED, EXAMPLE, PYTHON, Lines, is_other, is_quotation
 from trimtab.lenient import repairs as names
 from trimtab.lenient.between import closer_of
 from trimtab.lenient.document import Cut, Document, put_cut
 from trimtab.lenient.thoughts import TAG, Tag, Tags, is_named, read_tag
-from trimtab.lenient.tree import read
+from trimtab.lenient.tree import read, read_members
 from trimtab.types import Json
 
 __all__ = ["Text", "begins_inside", "documents", "read_one"]
@@ -32,7 +32,7 @@ _TOKEN: Final = re.compile(
     f"|<parameter(?:=|[ \\t]+name=[\"']?)(?P<parameter>{_NAME})[\"']?[^>\\n]{{0,80}}>"
     f"|<arg_key>[ \\t\\r\\n]*(?P<argument>{_NAME})[ \\t\\r\\n]*</arg_key>[ \\t\\r\\n]*<arg_value>"
     "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
-    "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
+    f"|(?P<python>{PYTHON.pattern})"
     "|(?P<end></(?:function|invoke|tool_call)>)"
     f"|(?P<string>{STRING.pattern})"
     "|(?P<open>[\\[{｛［])",
@@ -43,6 +43,8 @@ _CLOSERS: Final = {
     "<|channel|>": re.compile("<\\|(?=(?:end|start|channel|call)\\|>)"),
     "<|channel>": re.compile("<channel\\|>"),
 }
+_CLOSING: Final = frozenset("}]｝］")
+_QUOTES: Final = frozenset("\"'")
 _VALUE_ENDS: Final = re.compile("</parameter>|</arg_value>")
 _NO_BRACE: Final = re.compile("[\"']?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[\"']?[ \\t\\r\\n]*:[ \\t\\r\\n]*[\"'\\[{]")
 _FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*[ \\t\\r\\n]*")
@@ -66,9 +68,11 @@ class Text:
     repairs: dict[str, None] = field(factory=dict)
 
 
-def read_one(text: str, start: int) -> Document:
-    """The document at this index; a string that the text ends inside stands in it as a `Cut`."""
-    document = read(text, start, known=KNOWN)
+def read_one(text: str, start: int, *, inside: bool = False) -> Document:
+    """The document at this index, or the members of one whose brace is missing (`inside`); a string that the text ends
+    inside stands in it as a `Cut`.
+    """
+    document = (read_members if inside else read)(text, start, known=KNOWN)
     if document.cut is not None and document.open:
         put_cut(document, Cut(document.cut))
     return document
@@ -78,8 +82,11 @@ def documents(text: str, first: Document | None = None) -> Text:
     """Every document of a text that can be a call's arguments, in order. `first`: the one that begins it, if known."""
     at = begins_inside(text)
     if at:
-        found = read_one("{" + text[at - 1 :], 0)
-        return Text(documents=[found], plain=True, cut=not found.finished, repairs={names.MISSING_BRACKET: None})
+        found = read_one(text, at - 1, inside=True)
+        if len(found.open) == 1 and found.cut is None and text.rstrip(SPACES)[-1:] in _CLOSING:
+            found = evolve(found, finished=True, open=())  # its other brace is missing, too
+        if not found.finished or not is_prose(found):
+            return Text(documents=[found], plain=True, cut=not found.finished)
     return _Search(text, first).run()
 
 
@@ -87,7 +94,10 @@ def begins_inside(text: str) -> int:
     """The 1-based index at which a text without its opening brace begins with a known key; 0: it does not."""
     fence = _FENCE.match(text)
     bare = _NO_BRACE.match(text, fence.end() if fence else 0)
-    return bare.start() + 1 if bare is not None and plain(bare["name"]) in KNOWN else 0
+    if bare is None or plain(bare["name"]) not in KNOWN:
+        return 0
+    # Without quotes it is a label.
+    return 0 if plain(bare["name"]) in ARGUMENTS and text[bare.start()] not in _QUOTES else bare.start() + 1
 
 
 class _Search:
@@ -259,10 +269,13 @@ class _Search:
 
     def _python(self, token: re.Match[str]) -> int:
         """A call in Python's form: its keyword arguments, up to the closing parenthesis."""
-        document = read_one("{" + self.text[token.end() :], 0)
-        end = token.end() + document.end - 1
-        self._take(document, token.start(), end)
-        return end
+        start = token.end()
+        if plain(token["keyword"]) not in KEYWORDS:
+            return start
+        self.count += 1
+        document = read_one(self.text, start, inside=True)
+        self._take(document, token.start(), document.end)
+        return document.end
 
     def _take(self, document: Document, start: int, end: int) -> None:
         if self._is_call(start, end):

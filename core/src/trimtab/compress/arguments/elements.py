@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trimtab.compress.arguments.calls import arguments_of, calls_in, is_block, is_no_call, is_other_call, names_other
+from trimtab.compress.arguments.calls import (
+    are_arguments,
+    arguments_of,
+    calls_in,
+    is_block,
+    is_no_call,
+    is_other_call,
+    names_other,
+    slots_of,
+)
 from trimtab.compress.arguments.entries import Entry, entry_of, is_entry, line_range, range_or_reason
 from trimtab.compress.arguments.found import Found
 from trimtab.compress.arguments.lines import LineEntry, line_entry
@@ -23,7 +32,10 @@ def is_promising(item: Json) -> bool:
     """Whether an array with this element can be the content: it is an entry, or the envelope of one."""
     if isinstance(item, dict):
         return not is_no_call(item) and (
-            (is_entry(item) and not names_other(item)) or arguments_of(item) is not None or _is_message(item)
+            (is_entry(item) and not names_other(item))
+            or arguments_of(item) is not None
+            or _are_arguments(item)
+            or _is_message(item)
         )
     if isinstance(item, list):
         return any(map(is_entry, item))
@@ -31,6 +43,14 @@ def is_promising(item: Json) -> bool:
         return False
     entry = line_entry(item)
     return (entry is not None and bool(entry.summary)) or item.lstrip(SPACES).startswith(_JSON_STARTS)
+
+
+def _are_arguments(item: dict[str, Json]) -> bool:
+    """Whether an object is the arguments themselves, in an array that is one too many."""
+    return are_arguments(item) and any(
+        any(map(is_entry, slot)) if isinstance(slot, list) else isinstance(slot, str) and _holds_json(slot)
+        for slot in slots_of(item)
+    )
 
 
 def _is_message(item: dict[str, Json]) -> bool:
@@ -73,7 +93,10 @@ def read_elements(
             header = None
         if isinstance(item, dict):
             if id(item) in left_open:
-                found.take(item, left_open=True)
+                if arguments_of(item) is not None or _are_arguments(item) or _is_message(item):
+                    open_value(item)
+                else:
+                    found.take(item, left_open=True)
                 continue
             entry = range_or_reason(item, found.defaults, found.call_id)
             if type(entry) is CompressRange and slot and type(item) is dict and "type" not in item:
@@ -120,7 +143,7 @@ def _object(
     inner = arguments_of(item)
     if inner is not None:
         open_value(item if type(item) is Repeated else inner)
-    elif _is_message(item):
+    elif _are_arguments(item) or _is_message(item):
         open_value(item)
     elif not is_other_call(item) and not (beside and is_block(item)):
         found.take(item)

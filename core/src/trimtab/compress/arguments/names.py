@@ -11,6 +11,7 @@ from trimtab.types import Json
 __all__ = [
     "ARGUMENTS",
     "ENVELOPE",
+    "KEYWORDS",
     "KNOWN",
     "LISTS",
     "MAX_CHARS",
@@ -36,8 +37,11 @@ SPACES: Final = " \t\r\n\v\f\x00\x85\xa0\u200b\u2028\u2029\u3000\ufeff"
 _STARTS: Final = ("startref", "startid", "startmessageid", "startmessageref", "start")
 _ENDS: Final = ("endref", "endid", "endmessageid", "endmessageref", "end")
 _BOTH: Final = ("messageid", "messageref")
-_WEAK_STARTS: Final = ("startmessage", "fromref", "fromid", "from", "first", "begin")
-_WEAK_ENDS: Final = ("endmessage", "toref", "toid", "to", "last")
+_WEAK_STARTS: Final = (
+    *("startmessage", "startmsgid", "startmsg", "fromref", "fromid", "from"),
+    *("firstref", "firstid", "first", "beginref", "beginid", "begin"),
+)
+_WEAK_ENDS: Final = ("endmessage", "endmsgid", "endmsg", "toref", "toid", "to", "lastref", "lastid", "last")
 _WEAK_BOTH: Final = ("message", "msgid", "ref")
 
 SLOTS: Final = ("content", "ranges")
@@ -55,6 +59,8 @@ ENVELOPE: Final = frozenset([*NAMES, *_IDS])
 KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
 ) - {"start", "end", "input"}
+
+KEYWORDS: Final = KNOWN | {"start", "end"}  # where an equals sign follows
 
 _MEANT: Final = (
     KNOWN | ENVELOPE | {*ARGUMENTS, *NESTS, *LISTS, "parts", *_STARTS, *_ENDS, *_WEAK_STARTS, *_WEAK_ENDS, *_WEAK_BOTH}

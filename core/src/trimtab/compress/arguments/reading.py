@@ -29,7 +29,7 @@ from trimtab.compress.arguments.quoted import ENDS_ALONE, read_string
 from trimtab.compress.arguments.regions import regions
 from trimtab.compress.arguments.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.arguments.results import CompressRange
-from trimtab.compress.arguments.standing import ESCAPED, QUOTED_WORDS, SENTENCE
+from trimtab.compress.arguments.standing import ESCAPED, PYTHON, QUOTED_WORDS, SENTENCE
 from trimtab.lenient.document import Cut, Document
 from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.repeated import Repeated, with_repeats
@@ -135,7 +135,7 @@ class Reading(Found):
             self.repairs[STRINGIFIED] = None
             self.text(text_of(body, "", self.repairs), level + 1, slot=slot)
             return
-        if first in _BRACKETS:
+        if first in _BRACKETS and not PYTHON.match(body):
             document = document or read_one(body, 0)
             if document.end == len(body) and (
                 (document.finished and not document.repairs) or first_inside(body, document) < 0

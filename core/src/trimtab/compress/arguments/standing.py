@@ -7,8 +7,9 @@ from typing import Final
 
 from trimtab.compress.arguments.names import SPACES, names_compress
 from trimtab.compress.arguments.quoted import ENDS_ALONE
+from trimtab.lenient.strings import ESCAPED_START
 
-__all__ = ["CALLED", "ESCAPED", "EXAMPLE", "QUOTED_WORDS", "SENTENCE", "Lines", "is_other", "is_quotation"]
+__all__ = ["CALLED", "ESCAPED", "EXAMPLE", "PYTHON", "QUOTED_WORDS", "SENTENCE", "Lines", "is_other", "is_quotation"]
 
 _LINE_START: Final = "(?:(?<=\\n)|(?<![^\\n]))"
 
@@ -19,6 +20,12 @@ CALLED: Final = re.compile(
     "(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*)"
 )
 """The name of the tool that is called, where a model's own tags or ReAct name it."""
+
+PYTHON: Final = re.compile(
+    "(?:\\[[ \\t\\r\\n]*)?(?<![A-Za-z0-9_])(?:[A-Za-z0-9_]{1,40}_)?compress[ \\t]*\\("
+    "(?=[ \\t\\r\\n]*(?P<keyword>[A-Za-z_][A-Za-z0-9_]{0,40})[ \\t]*=(?!=))"
+)
+"""A call in Python's form, up to its first keyword."""
 
 EXAMPLE: Final = re.compile(
     "(?:(?:[Ff]or|[Aa]n?|[Aa]s|[Tt]his) example|[Ff]or instance|e\\.g\\."
@@ -37,7 +44,7 @@ _GO_ON: Final = "[ \\t\\r\\n]*+[^ \\t\\r\\n,:=}\\]\\\\\"'“‘`]"
 QUOTED_WORDS: Final = re.compile(f"([\"'`]){_WORDS}\\1{_GO_ON}")
 """A text whose first words are in quotes; it is no text in quotes."""
 
-ESCAPED: Final = re.compile(f'[\\[{{ \\t\\r\\n]*+\\\\+"(?!{_WORDS}\\\\+"{_GO_ON})')
+ESCAPED: Final = re.compile(f'{ESCAPED_START}(?!{_WORDS}\\\\+"{_GO_ON})')
 """JSON whose quotes are all escaped, since the quotes around it are lost."""
 
 _ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--(?!-)|/\\*(?=[ \\t*{[])|<!--)")
