@@ -47,14 +47,14 @@ ODD_SPACES: Final = re.compile(
 )
 PADDING_CHARS: Final = "\x00\t\n\v\f\r \x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\u3000\ufeff"
 SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*")  # also escapes that stand outside of strings
-COMMAS: Final = frozenset(",，;")
+COMMAS: Final = frozenset(",，;；、")
 COLONS: Final = frozenset(":=：")
 OBJECT_OPENERS: Final = frozenset("{｛")
-ARRAY_OPENERS: Final = frozenset("[(［（")
-CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "["}
-FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）：，＂＇")
+ARRAY_OPENERS: Final = frozenset("[(［（【")
+CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "[", "】": "["}
+FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）【】：，；、＂＇")
 COMMENT_START: Final = frozenset("/#<`~")
-SEPARATORS: Final = re.compile(f"[{SPACES},，;]*+(?:\\\\[nrt][{SPACES},，;]*+)*")
+SEPARATORS: Final = re.compile(f"[{SPACES},，;；、]*+(?:\\\\[nrt][{SPACES},，;；、]*+)*")
 OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*")
 CHAIN: Final = re.compile(f"[{SPACES},，;}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，;}}｝\\]\\)］）]*+)*")
 CONTROLS: Final = re.compile("[\x00-\x1f]")
@@ -80,7 +80,7 @@ BODIES: Final = {
 }
 
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?\Z")
-WORD: Final = re.compile(f'[^{SPACES},，:：={{}}｛｝\\[\\]\\(\\)［］（）"“”＂]++')
+WORD: Final = re.compile(f'[^{SPACES},，；、:：={{}}｛｝\\[\\]\\(\\)［］（）【】"“”＂]++')
 
 _WS = "[ \\t\\n\\r]*+"
 _ANY = f"[{SPACES}]*+"
@@ -94,8 +94,8 @@ ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*")
 
 # What can only be a key: a short quoted text or a bare name, then a colon; then the first character of its value.
 KEY_AHEAD: Final = re.compile(
-    r"(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|[“”„]([^”“\n]{1,64})[”“]|[‘’‚]([^’‘\n]{1,64})[’‘]"
-    r"|`([^`\n]{1,64})`|＂([^＂\n]{1,64})＂|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
+    r"(?:[uU]?\"([^\"\\\n]{1,64})\"|[uU]?'([^'\\\n]{1,64})'|[“”„]([^”“\n]{1,64})[”“]|[‘’‚]([^’‘\n]{1,64})[’‘]"
+    r"|`([^`\n]{1,64})`|[＂«]([^＂»\n]{1,64})[＂»]|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
     f"{_ANY}(?:=>|[:=：])" + _ANY
 )
 KEY_WITHOUT_COLON: Final = re.compile(f"[\"']([A-Za-z_][A-Za-z0-9_-]{{0,63}})[\"']{_ANY}[\"'\\[{{]")

@@ -61,7 +61,7 @@ END_TAG: Final = re.compile(
 _LAST_TAG: Final = re.compile(f"(?:{END_TAG.pattern})[{SPACES}]*+(?:\\Z|<)")
 _CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
 _MARK: Final = re.compile("[\"'“”`{}\\[\\]]")
-_STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂")
+_STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂«【")
 
 
 @frozen(kw_only=True)
@@ -141,7 +141,7 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     if i >= end or _FENCE.match(text, i):
         return True
     chain = text[at:i]
-    apart = "," in chain or "，" in chain
+    apart = not COMMAS.isdisjoint(chain)
     left = _levels_left(chain, place.stack)
     if text[i] in OBJECT_OPENERS:
         if _entry_ahead(text, i, end, place, place.doubt or not apart):

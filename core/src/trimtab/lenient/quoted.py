@@ -116,6 +116,9 @@ class QuotedText:
     def _member(self) -> bool:
         return False
 
+    def _quoted_object(self, i: int) -> bool:
+        return False
+
     def _skip(self, i: int) -> int:
         """The index behind white space."""
         return SPACE.match(self.text, i).end()  # type: ignore[union-attr]  # it matches the empty text

@@ -38,6 +38,9 @@ __all__ = ["MAX_LEVELS", "Scanner"]
 # Deeper nesting is no data that anyone meant; what stands below it is not read.
 MAX_LEVELS: Final = 20_000
 
+_NO_COMMAS: Final = dict.fromkeys(map(ord, COMMAS))
+_PREFIXES: Final = frozenset("uUbBrRfF")
+_PREFIXED: Final = frozenset("\"'")
 _PLAIN: Final = frozenset(["", ",", ", ", " ", "\n", ",\n"])
 
 
@@ -69,13 +72,13 @@ class Scanner(BareText):
             between = self.text[pos:i]
             if between not in _PLAIN:
                 self._note_odd(between)
-            self._commas += between.count(",") + between.count("，") + between.count(";")
+            self._commas += len(between) - len(between.translate(_NO_COMMAS))
             self.pos = i
         return i
 
     def _note_odd(self, between: str) -> None:
         for char in between:
-            if char == "，":
+            if char in FULL_WIDTH_MARKS:
                 self.repairs[names.FULL_WIDTH] = None
             elif char == ";":
                 self.repairs[names.STRAY] = None
@@ -122,6 +125,8 @@ class Scanner(BareText):
             if known_key_ahead(self.text, i, i + WINDOW, self._known):
                 self.repairs[names.MISSING_BRACKET] = None
                 return self._open(True, i - 1)
+            if self._quoted_object(i):
+                return True
         fresh, commas = self._fresh, self._commas
         if not self._begin(char, i):
             return False
@@ -148,6 +153,7 @@ class Scanner(BareText):
             return self._opener_for_key(char, i)
         if char in COLONS:
             return self._keyless(i, False)
+        i, char = self._past_prefix(i, char)
         if not (self._open_string(char, i, True) if char in QUOTE_ENDS else self._bare_key(i)):
             return False
         self._judge_commas(False, self._fresh, self._commas)
@@ -221,8 +227,17 @@ class Scanner(BareText):
             self.repairs[names.MISSING_COLON] = None
         return self._begin(char, i)
 
+    def _past_prefix(self, i: int, char: str) -> tuple[int, str]:
+        """Behind the letter that Python writes before some strings (`u'text'`): the index, and what stands there."""
+        behind = self.text[i + 1 : i + 2] if char in _PREFIXES else ""
+        if behind not in _PREFIXED:
+            return i, char
+        self.repairs[names.LITERAL] = None
+        return i + 1, behind
+
     def _begin(self, char: str, i: int) -> bool:
         """A value begins at this index."""
+        i, char = self._past_prefix(i, char)
         if char in QUOTE_ENDS:
             if char == "`":
                 if not self._enough(i):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from json import JSONDecoder
 from typing import Final
 
 from trimtab._json import decode_or_none
 from trimtab.lenient.chars import ENTRY_RUN, MEMBER
-from trimtab.lenient.closing import WINDOW, known_key_ahead
+from trimtab.lenient.closing import WINDOW, is_known, known_key_ahead
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
-from trimtab.lenient.repairs import BARE_KEY, MISSING_BRACKET, QUOTES
+from trimtab.lenient.repairs import BARE_KEY, INNER_QUOTE, MISSING_BRACKET, QUOTES
 from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.scanner import Scanner
 from trimtab.lenient.strings import text_of
@@ -19,6 +21,9 @@ from trimtab.types import Json
 __all__ = ["read", "read_members", "read_slowly"]
 
 
+_IN_QUOTES: Final = re.compile('["\'][ \\t\\r\\n]*(?P<brace>\\{)[ \\t\\r\\n]*"([A-Za-z_]{1,40})"[ \\t]*:')
+_QUOTE_END: Final = re.compile("[ \\t\\r\\n]*([\"'])[ \\t\\r\\n]*[,\\]\"']")
+_decode = JSONDecoder().raw_decode
 _BRACKETS: Final = frozenset("{[")
 
 # The quick lane, a short cut only, is made of possessive groups, which CPython matches wrongly before this version.
@@ -135,6 +140,26 @@ class _Tree(Scanner):
         self._judge_commas(False, self._fresh, self._commas)
         self._containers[-1].extend(values)
         self.pos = found.end()
+        self._after_value()
+        return True
+
+    def _quoted_object(self, i: int) -> bool:
+        """Take an element that is an object with a known key, in quotes, whose own quotes have no backslashes."""
+        found = _IN_QUOTES.match(self.text, i)
+        if found is None or not is_known(found[2], self._known) or self._wasted > 16 * WINDOW + 4 * (i):
+            return False
+        part = self.text[i + 1 : i + 1 + 16 * WINDOW]
+        try:
+            value, size = _decode(part, found.start("brace") - i - 1)
+        except (ValueError, RecursionError):
+            self._wasted += len(part)
+            return False
+        end = _QUOTE_END.match(self.text, i + 1 + size)
+        if end is None or end[1] != self.text[i]:
+            return False
+        self.repairs[INNER_QUOTE] = None
+        self.pos = end.end(1)
+        self.on_value(value, i, self.pos, True)
         self._after_value()
         return True
 

@@ -26,7 +26,7 @@ from trimtab.types import Json
 
 __all__ = ["BareText"]
 
-_TEXT_END: Final = re.compile("[,，}｝\\]］\\n]")
+_TEXT_END: Final = re.compile("[,，；、}｝\\]］\\n]")
 _ITEM_END: Final = re.compile("[,，}｝\\]］\\n{｛\\[［]")
 _LINE_END: Final = re.compile("\\n|\\Z")
 _PUNCTUATION: Final = re.compile("[|.…·*~_+-]+")
@@ -34,6 +34,7 @@ _BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)"
 # Digits in groups of three: in an object, where digits and a comma cannot be a value and a key.
 _THOUSANDS: Final = re.compile(f"[+-]?[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+(?=[{SPACES}]*+(?:[,，}}｝]|\\Z))")
 _QUOTES: Final = frozenset("\"'”")
+_OPENERS: Final = frozenset("[{(")
 _COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
@@ -102,9 +103,17 @@ class BareText(Asides):
             return False
         if self._state == self.ITEM and self._is_filler(i, end):
             return True
+        if text[end : end + 1] == "(" and text[end + 1 : end + 2] in _OPENERS:  # Python's `list([…])`
+            self.repairs[names.LITERAL] = None
+            self.pos = end
+            return True
         end = self._value_end(i, end)
         if end < 0:
             return False
+        if self._known and self._state == self.ITEM and text[end : end + 1] == "{":  # prose between two entries
+            self.repairs[names.STRAY] = None
+            self.pos = end
+            return True
         by_text = end < len(text)
         word = text[i:end].rstrip(" \t\r\n")
         if self._stack and (quote := _lost_quote(word)):
@@ -141,7 +150,7 @@ class BareText(Asides):
             digits = _THOUSANDS.match(text, i, end + WINDOW)
             if digits is not None:
                 return digits.end()
-        single = not char or char in COMMAS or char in CLOSERS
+        single = not char or char in CLOSERS or (char in COMMAS and self._ends_at_comma(i, end))
         if not single and "\n" in text[end:behind]:
             single = self._state != self.VALUE or char in QUOTE_ENDS or self.key_ahead(behind)
         if not single and (char in QUOTE_ENDS or char in COMMENT_START):
@@ -149,6 +158,13 @@ class BareText(Asides):
         elif not single and self._state == self.ITEM and behind > end:
             single = LITERALS.match(text, i, i + LITERALS_WINDOW) is not None
         return end if single and self._state != self.ROOT else self._words_end(end)
+
+    def _ends_at_comma(self, i: int, end: int) -> bool:
+        """Whether a comma ends a value of one word: in an object a key follows it, or the word is no text."""
+        text = self.text
+        if not (self._stack and self._stack[-1]) or VALUE_LITERAL.fullmatch(text, i, end):
+            return True
+        return ends_member(text, end, min(len(text), end + WINDOW), self._place())
 
     def _words_end(self, i: int) -> int:
         """The index at which a text without quotes ends, or -1: it needs more text."""

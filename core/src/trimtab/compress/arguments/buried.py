@@ -23,7 +23,7 @@ OBJECT: Final = re.compile(
 """An object, with its first key, or an array that begins with one."""
 
 STRING: Final = re.compile(
-    "(?:(?<![^\\n>\\]])|(?<=compress)|(?<=\\n[ \\t])|(?<=(?:Input|press|ments): )|(?<=(?:[Cc]all|[Aa]rgs): ))"
+    '(?:(?<![^\\n>\\]}"])|(?<=compress)|(?<=\\n[ \\t])|(?<=(?:Input|press|ments): )|(?<=(?:[Cc]all|[Aa]rgs): ))'
     '\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{])'
 )
 """A text that holds JSON, in quotes, where a call can stand."""

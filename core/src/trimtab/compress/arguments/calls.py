@@ -21,8 +21,8 @@ from trimtab.compress.arguments.names import (
 from trimtab.types import Json
 
 __all__ = [
-    "arguments_of",
     "are_arguments",
+    "arguments_of",
     "calls_in",
     "is_block",
     "is_no_call",
