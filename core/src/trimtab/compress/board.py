@@ -11,7 +11,7 @@ from attrs import evolve
 
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.state import Block, CompressState, Seen, numbers_of
+from trimtab.compress.state import Block, CompressState, Seen
 from trimtab.wire.histories import Message, is_prompt, units
 
 __all__ = ["Board"]
@@ -23,6 +23,7 @@ class Board:
     Attributes:
         seen, rows: the messages, aligned.
         blocks: all blocks by number.
+        next_block: the number that the next block gets.
         shown: numbers of the active blocks.
         ties: calls with their results, by row.
         unit: for each row the first row of those that are folded together or not at all.
@@ -35,6 +36,7 @@ class Board:
         self.seen: Sequence[Seen] = state.seen
         self.rows: Sequence[Message] = now.rows
         self.blocks: dict[int, Block] = {block.number: block for block in state.blocks}
+        self.next_block = max(self.blocks, default=0) + 1
         self.shown: set[int] = {block.number for block in state.blocks if block.active}
         self.place = {one.number: at for at, one in enumerate(state.seen)}
         self.ties = now.ties()
@@ -70,12 +72,19 @@ class Board:
 
     def places_of(self, block: Block) -> list[int]:
         """The rows that a block stands for and that are still there, ascending."""
-        return sorted(self.place[number] for number in numbers_of(block.spans) if number in self.place)
+        return sorted(at for first, last in block.spans for at in self._between(first, last))
+
+    def _between(self, first: int, last: int) -> Iterable[int]:
+        """The rows of messages with these numbers, however many numbers that are."""
+        if last - first > len(self.place):
+            return [at for number, at in self.place.items() if first <= number <= last]
+        return [self.place[number] for number in range(first, last + 1) if number in self.place]
 
     def fold(self, block: Block) -> None:
         """A new block in the place of its rows and of the blocks folded into it."""
         self.shown.difference_update(block.blocks)
         self.blocks[block.number] = block
+        self.next_block = max(self.next_block, block.number + 1)
         self.shown.add(block.number)
         self._cover(block, block.number)
 
@@ -94,9 +103,9 @@ class Board:
     def held(self, upto: int) -> set[int]:
         """Units that must stay as they are when the conversation has its first `upto` rows.
 
-        The newest messages, the last prompt, what is protected, and calls that wait for their results.
+        The newest messages, the last prompt, and calls that wait for their results; what is protected always stays.
         """
-        held = {self.unit[at] for at in range(max(0, upto - self.config.keep_recent), upto)} | self._guarded
+        held = {self.unit[at] for at in range(max(0, upto - self.config.keep_recent), upto)}
         at = upto - 1
         while at >= 0 and self.rows[at].role == "assistant" and (at == upto - 1 or at not in self._closed):
             held.add(self.unit[at])
@@ -111,7 +120,7 @@ class Board:
     def is_free(self, at: int, upto: int, held: set[int]) -> bool:
         """Whether a row may be folded: it is not held, and all that it is tied to is there."""
         unit = self.unit[at]
-        return unit not in held and self.unit_ends[unit] < upto
+        return unit not in held and unit not in self._guarded and self.unit_ends[unit] < upto
 
     def why_held(self, at: int, upto: int, inside: range) -> str:
         """Why a row of a range stays, as the end of a sentence. `inside`: the rows of the range."""

@@ -15,10 +15,11 @@ from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import text
 from trimtab.wire.triggers import spoken
 
-__all__ = ["chars_of", "form_of", "key_of", "texts_of"]
+__all__ = ["chars_of", "form_of", "is_form", "key_of", "texts_of"]
 
 _DIGITS: Final = 16
 _FORM_DIGITS: Final = 8
+_FORM: Final = re.compile("[aortu][0-9]{1,9}\\.[0-9]{1,9}(?:\\.[0-9a-f]{8})?")
 _EDGES: Final = " \t\r\n"
 # Fields that come and go between one sending and the next.
 _FLEETING: Final = frozenset(["cache_control", "cachePoint", "cache_point", "id", "status", "index"])
@@ -55,6 +56,11 @@ def form_of(message: Message, own: Container[str]) -> str:
         letter = "r"
     form = f"{letter}{len(calls)}.{len(results)}"
     return f"{form}.{sha256(utf8(chr(0).join(said))).hexdigest()[:_FORM_DIGITS]}" if said else form
+
+
+def is_form(text: str) -> bool:
+    """Whether a text is such a form."""
+    return _FORM.fullmatch(text) is not None
 
 
 def texts_of(message: Message) -> list[str]:

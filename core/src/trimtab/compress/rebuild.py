@@ -12,9 +12,9 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from trimtab.compress.board import Board
+from trimtab.compress.calls import Asked, Past, fold, open_block
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
-from trimtab.compress.outcome import Asked, Past, answer_compress, answer_decompress
 from trimtab.compress.receipts import DONE, FAILED, OPENED, refused_in
 from trimtab.compress.refs import observe
 from trimtab.compress.state import CompressState, Mark
@@ -184,8 +184,8 @@ def replay(
     marks: list[Mark] = list(state.marks)
     for own in todo:
         past = Past() if own.spoken else answers.get((own.asked.row, own.at), Past())
-        answer = answer_compress if own.tool == config.compress else answer_decompress
-        marks.append(answer(board, marks, own.asked, past).mark)
+        carry_out = fold if own.tool == config.compress else open_block
+        marks.append(carry_out(board, own.asked, past).mark)
     return evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
 
 

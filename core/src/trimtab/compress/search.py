@@ -11,6 +11,7 @@ from trimtab.compress.board import Board
 from trimtab.compress.identity import texts_of
 from trimtab.focus import query_of, rank
 from trimtab.lenient import loads
+from trimtab.measure import shown
 from trimtab.types import Json
 
 __all__ = ["Hit", "answer_search", "search"]
@@ -66,7 +67,7 @@ def answer_search(board: Board, raw: Json) -> str:
     hits = search(board, query, limit)
     if not hits:
         return "Nothing in the folded messages has one of these words."
-    return _listed(hits, board.config.decompress)
+    return shown(_listed(hits, board.config.decompress))
 
 
 def _limit(value: Json) -> int:

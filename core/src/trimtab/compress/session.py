@@ -17,7 +17,8 @@ given to a new session, it goes on as if it had never stopped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from attrs import evolve, frozen
 
@@ -31,7 +32,7 @@ from trimtab.compress.refs import observe
 from trimtab.compress.shown import shown, shown_tokens
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import Status, status_of
-from trimtab.compress.turns import OpenTurn, Turn
+from trimtab.compress.turns import OpenTurn, Turn, ids_of
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import RawCall, Stream, WireProtocol, protocols
@@ -56,7 +57,7 @@ class _Sent:
 
 
 class CompressSession:
-    """One conversation. Not thread-safe: a conversation has one turn at a time.
+    """One conversation. Not thread-safe: a conversation has one turn at a time. A method that raises changes nothing.
 
     Attributes:
         protocol, config: as given.
@@ -81,8 +82,10 @@ class CompressSession:
             state: what `session.state` was; None: it is rebuilt from the messages.
 
         Raises:
-            CallerError: an unknown protocol, or one that has no conversations.
+            CallerError: an unknown protocol, or one that has no conversations; a state or a configuration that is none.
         """
+        if not isinstance(config, CompressConfig | None) or not isinstance(state, CompressState | None):
+            raise CallerError("config is a CompressConfig, state a CompressState: a stored one is read by `load_state`")
         self._shape = shape_of(protocol, None)
         self.protocol = protocols[protocol] if isinstance(protocol, str) else protocol
         self.config = config or CompressConfig()
@@ -110,7 +113,8 @@ class CompressSession:
             CallerError: calls of the last response wait for their answers.
         """
         self._refuse_waiting()
-        self._extend(list(natives))
+        with self._all_or_nothing():
+            self._extend(list(natives))
 
     def sync(self, messages: Sequence[Json]) -> Turn | None:
         """The history as the application has it now, whole: for applications that keep it themselves, or change it.
@@ -118,21 +122,27 @@ class CompressSession:
         Calls of our tools in it that have results are replayed as they went. Where it ends with calls that wait, these
         are the turn: our own are answered, as by `receive`; the application either answers the others and asks for the
         next request, or says it all in its own history and gives that here again. None: no calls wait.
+
+        Raises:
+            CallerError: it is no list.
         """
+        if not isinstance(messages, list | tuple):
+            raise CallerError(f"messages are the list of them, not {type(messages).__name__}")
         same = 0
         while same < min(len(messages), len(self._given)) and messages[same] is self._given[same]:
             same += 1
         if same == len(messages) == len(self._given):
             return self.turn if self._given else None
-        self._given = list(messages)
-        self._messages = [*self._messages[:same], *self._sendable(messages[same:])]
-        self._look()
-        waiting = waiting_calls(self._now, self.config)
-        self.state = replay(self.state, self._now, self.config, waiting.places)
-        if waiting.places:
-            self.turn = self._begin(waiting.calls, waiting.rows)
-        else:
-            self.turn, self._open = None, OpenTurn((), self._now, range(0))
+        with self._all_or_nothing():
+            self._given = list(messages)
+            self._messages = [*self._messages[:same], *self._sendable(messages[same:])]
+            self._look()
+            waiting = waiting_calls(self._now, self.config)
+            self.state = replay(self.state, self._now, self.config, waiting.places)
+            if waiting.places:
+                self.turn = self._begin(waiting.calls, waiting.rows)
+            else:
+                self.turn, self._open = None, OpenTurn((), self._now, range(0))
         return self.turn
 
     def tools(self) -> list[Json]:
@@ -159,7 +169,8 @@ class CompressSession:
         self._refuse_waiting()
         sent = self._sent
         if sent is None or not sent.is_of(self._now, self.state, tokens):
-            sent = self._sent = self._render(tokens)
+            with self._all_or_nothing():
+                sent = self._sent = self._render(tokens)
         return list(sent.messages) if request is None else self._shape.write(request, sent.messages)
 
     def _render(self, tokens: int | None) -> _Sent:
@@ -197,19 +208,31 @@ class CompressSession:
         Raises:
             CallerError: an answer to no such call, or none to one of them.
         """
-        self._open.take(answers)
-        self._settle()
+        with self._all_or_nothing():
+            self._open = self._open.taking(answers)
+            self._settle()
 
     @property
     def status(self) -> Status:
         """What is folded, saved and pending."""
         return status_of(Board(self.state, self._now, self.config), self.state)
 
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """What raises in it (a token counter, a message that cannot be read) leaves the session as it was."""
+        before = {**vars(self), "_given": list(self._given), "_messages": list(self._messages)}
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
+
     def _receive(self, natives: Sequence[Json], calls: Sequence[RawCall]) -> Turn:
         self._refuse_waiting()
-        begin = len(self._now.rows)
-        self._extend(natives)
-        self.turn = self._begin(calls, range(begin, len(self._now.rows)))
+        with self._all_or_nothing():
+            begin = len(self._now.rows)
+            self._extend(natives)
+            self.turn = self._begin(calls, range(begin, len(self._now.rows)))
         return self.turn
 
     def _begin(self, calls: Sequence[RawCall], rows: range) -> Turn:
@@ -234,8 +257,9 @@ class CompressSession:
 
     def _refuse_waiting(self) -> None:
         if waiting := self._open.waiting():
-            ids = ", ".join(repr(call.call_id)[:80] for call in waiting.values())
-            raise CallerError(f"the calls {ids} wait for their answers: pass them to `answer` first")
+            raise CallerError(
+                f"the calls {ids_of(waiting.values())} wait for their answers: pass them to `answer` first"
+            )
 
     def _extend(self, natives: Sequence[Json]) -> None:
         """The history goes on."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from itertools import islice
+from typing import Final
 
 from attrs import evolve, field, frozen
 
@@ -21,7 +25,9 @@ from trimtab.types import Json
 from trimtab.wire import RawCall
 from trimtab.wire.histories import Answer
 
-__all__ = ["OpenTurn", "Turn"]
+__all__ = ["OpenTurn", "Turn", "ids_of"]
+
+_IDS: Final = 8  # named in an error
 
 
 @frozen(kw_only=True)
@@ -144,18 +150,22 @@ class OpenTurn:
         """Calls without an answer, by their place."""
         return {place: call for place, call in enumerate(self._calls) if place not in self._answers}
 
-    def take(self, answers: Iterable[Answer]) -> None:
-        """The application's answers. Raises CallerError: one to no such call, or none to one of them."""
+    def taking(self, answers: Iterable[Answer]) -> OpenTurn:
+        """This turn with the application's answers. Raises CallerError: one to no such call, or none to one of them."""
+        taken = copy(self)
+        taken._answers = dict(self._answers)
         waiting = self.waiting()
-        given = list(answers)
-        wanted = [call.call_id for call in waiting.values()]
-        if sorted(one.call_id for one in given) != sorted(wanted):
-            got = ", ".join(repr(one.call_id)[:80] for one in given) or "none"
-            raise CallerError(f"answers to {', '.join(map(repr, wanted)) or 'no calls'} are wanted, not to {got}")
-        for place, call in waiting.items():
-            found = next(one for one in given if one.call_id == call.call_id)
-            given.remove(found)
-            self._answers[place] = found
+        given = list(answers) if isinstance(answers, Iterable) else [answers]
+        if not all(isinstance(one, Answer) and isinstance(one.call_id, str) for one in given):
+            raise CallerError("answers are `Answer` objects, each with the call_id of its call")
+        if Counter(one.call_id for one in given) != Counter(call.call_id for call in waiting.values()):
+            got = ids_of(given) or "none"
+            raise CallerError(f"answers to {ids_of(waiting.values()) or 'no calls'} are wanted, not to {got}")
+        by_id: defaultdict[str, deque[Answer]] = defaultdict(deque)
+        for one in given:
+            by_id[one.call_id].append(one)
+        taken._answers.update((place, by_id[call.call_id].popleft()) for place, call in waiting.items())
+        return taken
 
     def results(self) -> list[Answer]:
         """Answers to calls that are parts of a message, in the order of the calls."""
@@ -166,6 +176,12 @@ class OpenTurn:
         return [
             nudge_text(_text(answer.value)) for place, answer in sorted(self._answers.items()) if place in self._spoken
         ]
+
+
+def ids_of(these: Collection[RawCall | Answer]) -> str:
+    """The first few ids, for an error."""
+    more = f" and {len(these) - _IDS} more" if len(these) > _IDS else ""
+    return ", ".join(repr(one.call_id)[:80] for one in islice(these, _IDS)) + more
 
 
 def _text(value: Json) -> str:
