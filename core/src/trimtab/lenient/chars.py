@@ -37,6 +37,7 @@ __all__ = [
     "SPACE",
     "SPACES",
     "STRAIGHT",
+    "TEXT_RUN",
     "VALUE_LITERAL",
     "WORD",
 ]
@@ -91,6 +92,10 @@ _FLAT = f"\\{{{_PAIR}(?:,{_PAIR})*\\}}(?={_WS}(?:,{_WS}[{{\\]]|\\]{_WS}(?:[}},\\
 
 # Strict JSON objects of scalars, one after another in an array: the undamaged part of a damaged text.
 ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*")
+
+_PLAIN_TEXT = '"(?![ \\t\\n\\r{])[^"\\\\\x00-\x1f\ud800-\udfff]*+"'
+# Strict strings, one after another in an array, each with a comma and another behind it.
+TEXT_RUN: Final = re.compile(f"{_PLAIN_TEXT}{_WS},{_WS}(?:{_PLAIN_TEXT}{_WS},{_WS})+(?={_PLAIN_TEXT}{_WS}[,\\]])")
 
 # What can only be a key: a short quoted text or a bare name, then a colon; then the first character of its value.
 KEY_AHEAD: Final = re.compile(

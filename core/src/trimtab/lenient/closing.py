@@ -49,6 +49,7 @@ _STRING_AHEAD: Final = {
     ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*", re.DOTALL) for ends in set(QUOTE_ENDS.values())
 }
 _CUT_KEY: Final = re.compile(f"[\"'“‘][A-Za-z_]?+[A-Za-z0-9_]{{0,63}}+[\"'”’]?+[{SPACES}]*+")
+_CUT_BARE_KEY: Final = re.compile(f"[A-Za-z_][A-Za-z0-9_]{{0,63}}+[{SPACES}]*+")
 _REF_AHEAD: Final = re.compile("[mb][0-9]")
 _COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*-->")
 _FENCE: Final = re.compile("```|~~~|</|<[|｜]|\\[/|data:")
@@ -214,7 +215,7 @@ def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) 
     found = KEY_AHEAD.match(text, at, end)
     if found is None:
         found = KEY_WITHOUT_COLON.match(text, at, end) or HALF_KEY.match(text, at, end)
-        return _cut_key(text, at, end) if found is None else is_known(found[found.lastindex or 0], place.known)
+        return _cut_key(text, at, end, place.bare_keys) if found is None else is_known(found[found.lastindex or 0], place.known)
     name, bare = found[found.lastindex or 0], found.lastindex == 7
     if is_known(name, place.known):
         return True
@@ -232,9 +233,9 @@ def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) 
     return _string_ahead(text, i, end, ",}]")
 
 
-def _cut_key(text: str, at: int, end: int) -> bool:
-    """Whether the text ends inside a quoted key, or behind it."""
-    found = _CUT_KEY.match(text, at, end)
+def _cut_key(text: str, at: int, end: int, bare_keys: bool) -> bool:
+    """Whether the text ends inside a key, or behind it."""
+    found = _CUT_KEY.match(text, at, end) or (_CUT_BARE_KEY.match(text, at, end) if bare_keys else None)
     return found is not None and found.end() >= end
 
 

@@ -38,6 +38,7 @@ __all__ = ["MAX_LEVELS", "Scanner"]
 # Deeper nesting is no data that anyone meant; what stands below it is not read.
 MAX_LEVELS: Final = 20_000
 
+_RUNS: Final = frozenset('{"')
 _NO_COMMAS: Final = dict.fromkeys(map(ord, COMMAS))
 _PREFIXES: Final = frozenset("uUbBrRfF")
 _PREFIXED: Final = frozenset("\"'")
@@ -105,7 +106,7 @@ class Scanner(BareText):
             return self._give_up()
         i = self._separators()
         char = self.text[i : i + 1]
-        if char == "{" and self.bulk and self._run(i):
+        if self.bulk and char in _RUNS and self._run(i):
             return True
         if char in CLOSERS:
             return self._closer(char, i)
@@ -136,6 +137,8 @@ class Scanner(BareText):
 
     def _at_key(self) -> bool:
         """Before a key of an object, or its end."""
+        if self._inner > MANY:
+            return self._give_up()
         i = self._separators()
         if self.bulk and self._member():
             return True
@@ -172,6 +175,7 @@ class Scanner(BareText):
     def _keyless(self, i: int, colon: bool) -> bool:
         """A value without a key."""
         self.repairs[names.MISSING_KEY] = None
+        self._inner += 1
         self._commas = 0
         self.pos = i
         self.on_key("", i, i)

@@ -19,6 +19,7 @@ from trimtab.compress.arguments.names import (
     plain,
 )
 from trimtab.types import Json
+from trimtab.wire.arguments import INVALID
 
 __all__ = [
     "are_arguments",
@@ -28,6 +29,7 @@ __all__ = [
     "is_no_call",
     "is_other_call",
     "names_other",
+    "sent_again",
     "slots_of",
     "sole_value",
 ]
@@ -154,6 +156,12 @@ def is_block(value: dict[str, Json]) -> bool:
     if "type" in value:
         return True
     return len(value) == 1 and plain(next(iter(value))).endswith((*_ANSWERS, "text", "thinking", "reasoningcontent"))
+
+
+def sent_again(value: Json) -> str | None:
+    """The text of malformed arguments, where this object was sent in their place; None where it is no such object."""
+    text = value.get(INVALID) if isinstance(value, dict) and len(value) == 1 else None
+    return text if isinstance(text, str) else None
 
 
 def sole_value(value: dict[str, Json]) -> Json:

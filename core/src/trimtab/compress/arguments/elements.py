@@ -17,7 +17,7 @@ from trimtab.compress.arguments.calls import (
 from trimtab.compress.arguments.entries import Entry, entry_of, is_entry, line_range, range_or_reason
 from trimtab.compress.arguments.found import Found
 from trimtab.compress.arguments.lines import LineEntry, line_entry
-from trimtab.compress.arguments.names import SPACES
+from trimtab.compress.arguments.names import SPACES, is_foreign
 from trimtab.compress.arguments.results import CompressRange
 from trimtab.lenient.document import Cut
 from trimtab.lenient.repeated import Repeated
@@ -98,6 +98,9 @@ def read_elements(
                 else:
                     found.take(item, left_open=True)
                 continue
+            if slot and beside is False and found.has_reasons() and is_foreign(item):
+                found.invalid += 1
+                continue
             entry = range_or_reason(item, found.defaults, found.call_id)
             if type(entry) is CompressRange and slot and type(item) is dict and "type" not in item:
                 found.add(entry)
@@ -122,7 +125,7 @@ def _holds_json(text: str) -> bool:
 
 
 def _is_call(item: Json) -> bool:
-    return isinstance(item, dict) and (arguments_of(item) is not None or is_other_call(item))
+    return isinstance(item, dict) and not is_foreign(item) and (arguments_of(item) is not None or is_other_call(item))
 
 
 def _object(
@@ -138,7 +141,7 @@ def _object(
         return
     if type(entry) is CompressRange:
         if slot or not names_other(item):
-            found.take(item)
+            _take(item, entry, found)
         return
     inner = arguments_of(item)
     if inner is not None:
@@ -146,7 +149,14 @@ def _object(
     elif _are_arguments(item) or _is_message(item):
         open_value(item)
     elif not is_other_call(item) and not (beside and is_block(item)):
+        _take(item, entry, found)
+
+
+def _take(item: dict[str, Json], entry: Entry, found: Found) -> None:
+    if type(item) is Repeated:
         found.take(item)
+    else:
+        found.add(entry)
 
 
 def _text(item: str, found: Found, open_text: Callable[[str], None]) -> tuple[LineEntry, list[str]] | None:

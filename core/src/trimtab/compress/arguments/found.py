@@ -55,12 +55,16 @@ class Found:
         """How many entries were seen that are not half-written."""
         return len(self.ranges) + self.invalid
 
+    def has_reasons(self) -> bool:
+        """Whether there are as many reasons as are kept."""
+        return len(self.reasons) >= _REASONS
+
     def add(self, entry: Entry) -> None:
         """Take a range, or the reason why an entry is none."""
         if isinstance(entry, CompressRange):
             self.ranges.append(entry)
             return
-        if len(self.reasons) < _REASONS:
+        if not self.has_reasons():
             self.reasons.append(f"entry {self.count()}: {entry}")
         self.invalid += 1
 

@@ -15,6 +15,7 @@ from trimtab.compress.arguments.calls import (
     is_no_call,
     is_other_call,
     names_other,
+    sent_again,
     slots_of,
     sole_value,
 )
@@ -31,7 +32,7 @@ from trimtab.compress.arguments.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.arguments.results import CompressRange
 from trimtab.compress.arguments.standing import ESCAPED, PYTHON, QUOTED_WORDS, SENTENCE
 from trimtab.lenient.document import Cut, Document
-from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
+from trimtab.lenient.repairs import GIVEN_UP, PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
@@ -39,6 +40,7 @@ from trimtab.types import Json
 __all__ = ["Reading"]
 
 _TEXTS: Final = 6  # texts in texts that are opened: three levels of strings, and a content or arguments string
+_OPENED_TEXTS: Final = 5_000  # in one call
 _LEVELS: Final = 6  # envelopes and wrappers around the arguments
 _NESTED: Final = 12  # values in values, of all kinds: more are no call that anyone meant
 _STRINGS: Final = 1_000  # texts in a row: more is no call that anyone meant
@@ -60,6 +62,7 @@ class Reading(Found):
 
     def __init__(self, call_id: str | None) -> None:
         super().__init__(call_id)
+        self._opened = 0  # texts
         self._depth = 0  # how many values are being read, each in the one before it
 
     def root(self, value: Json) -> None:
@@ -74,7 +77,10 @@ class Reading(Found):
 
     def text(self, text: str, level: int, *, slot: bool = False) -> None:
         """A text in a text: JSON once more, or what is left of it. In a `slot` it is the content itself."""
-        if level > _TEXTS:
+        self._opened += 1
+        if level > _TEXTS or self._opened > _OPENED_TEXTS:
+            if self._opened > _OPENED_TEXTS:
+                self.repairs[GIVEN_UP] = None
             self.fail("content-not-array" if slot else "not-object")
             return
         try:
@@ -273,7 +279,7 @@ class Reading(Found):
             self.take(value, left_open=id(value) in left_open)
             return None
         if inner is None and not is_other_call(value):
-            inner = _wrapped(sole_value(value))
+            inner = sent_again(value) or _wrapped(sole_value(value))
         if inner is None:
             self._no_content(value, left_open, level, slot)
         return inner
