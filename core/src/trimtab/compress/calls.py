@@ -20,10 +20,11 @@ from trimtab.lenient import loads
 from trimtab.types import Json
 from trimtab.wire.arguments import INVALID, as_object
 
-__all__ = ["Asked", "Folded", "How", "Opened", "Past", "fold", "open_block"]
+__all__ = ["Asked", "Folded", "How", "Opened", "Past", "decoded", "fold", "open_block"]
 
 _DIGITS: Final = 16
 _NAMES: Final = ("ref", "block", "blockId", "block_id", "id", "b")
+_INNER: Final = ("arguments", "parameters", "args", "input")
 
 How: TypeAlias = Literal["judge", "taken", "refused"]
 """Whether a call is judged, or is known from its answer to have been taken or refused."""
@@ -119,9 +120,7 @@ def _digest(parsed: Parsed, raw: Json) -> str:
     """The same for calls that say the same, however they are spelt, and whether they are complete or not."""
     if ranges := parsed.ranges or parse_compress_args(raw).ranges:
         return _sha(canonical([[one.start_ref, one.end_ref, one.summary, one.topic] for one in ranges]))
-    if isinstance(raw, bytes | bytearray | memoryview):
-        raw = bytes(raw).decode("utf-8", "replace")
-    raw = as_object(raw)
+    raw = as_object(_as_text(raw) if isinstance(raw, bytes | bytearray | memoryview) else raw)
     if len(raw) == 1 and isinstance(raw.get(INVALID), str):
         return _sha(raw[INVALID].strip(" \t\r\n"))
     try:
@@ -130,15 +129,26 @@ def _digest(parsed: Parsed, raw: Json) -> str:
         return _sha(type(raw).__name__)
 
 
+def decoded(raw: Json) -> Json:
+    """Arguments as a value; of a whole call in a text, which names its tool beside them, the arguments alone."""
+    value = loads(_as_text(raw))[0] if isinstance(raw, str | bytes | bytearray | memoryview) else raw
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        inner = next((value[name] for name in _INNER if name in value), value)
+        return loads(inner)[0] if isinstance(inner, str) else inner
+    return value
+
+
+def _as_text(raw: str | bytes | bytearray | memoryview) -> str:
+    return raw if isinstance(raw, str) else bytes(raw).decode("utf-8", "replace")
+
+
 def _sha(text: str) -> str:
     return sha256(utf8(text)).hexdigest()[:_DIGITS]
 
 
 def _read_opening(raw: Json) -> tuple[Json, bool]:
     """The ref that decompress arguments name, and whether all tiers are to be opened."""
-    if isinstance(raw, bytes | bytearray | memoryview):
-        raw = bytes(raw).decode("utf-8", "replace")
-    value = loads(raw)[0] if isinstance(raw, str) else raw
+    value = decoded(raw)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str):

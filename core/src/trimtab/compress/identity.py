@@ -13,7 +13,7 @@ from trimtab.types import Json
 from trimtab.wire.arguments import as_object
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import text
-from trimtab.wire.triggers import spoken
+from trimtab.wire.triggers import SERVER_TAGS, spoken
 
 __all__ = ["chars_of", "form_of", "is_form", "key_of", "texts_of"]
 
@@ -48,9 +48,9 @@ def form_of(message: Message, own: Container[str]) -> str:
     calls, results = message.of("call"), message.of("result")
     said = [_said(part) for part in calls]
     if message.role == "assistant":
-        said += [str(call.raw_args) for part in message.of("text") for call in spoken(part.text)]
+        said += [str(call.raw_args) for part in message.of("text") for call in spoken(part.text, SERVER_TAGS)]
     letter = message.role[0]
-    if calls and all(part.name in own for part in calls):
+    if calls and all(part.name in own and not part.by_provider for part in calls):
         letter = "o"
     elif message.parts and all(part.kind == "thinking" for part in message.parts):
         letter = "r"

@@ -23,7 +23,7 @@ from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire import RawCall, WireProtocol, detect, protocols
 from trimtab.wire.histories import Message, Shape
-from trimtab.wire.triggers import spoken
+from trimtab.wire.triggers import TRIGGERS, spoken
 
 __all__ = ["Own", "Waiting", "own_calls", "rebuild_state", "replay", "shape_of", "waiting_calls"]
 
@@ -81,7 +81,7 @@ class Own:
 
 
 def own_calls(state: CompressState, now: Conversation, config: CompressConfig, rows: Iterable[int]) -> Iterator[Own]:
-    """The calls of our tools in these rows, in order: those that the wire has, then those spoken in a text."""
+    """The calls of our tools in these rows, in order: those that the wire has, then those in a text."""
     tools = config.tools
     for row in rows:
         message = now.rows[row]
@@ -89,7 +89,7 @@ def own_calls(state: CompressState, now: Conversation, config: CompressConfig, r
             continue
         calls = message.of("call")
         for place, part in enumerate(calls):
-            if part.name in tools:
+            if part.name in tools and not part.by_provider:
                 asked = Asked(
                     row=row,
                     message=state.seen[row].number,
@@ -99,8 +99,9 @@ def own_calls(state: CompressState, now: Conversation, config: CompressConfig, r
                     complete=part.complete,
                 )
                 yield Own(asked=asked, tool=part.name, at=part.at)
-        said = [call for part in message.of("text") for call in spoken(part.text)] if config.compress else []
-        for place, call in enumerate(said, len(calls)):
+        for place, call in enumerate(_in_texts(message, now.shape, config), len(calls)):
+            if call.name not in tools:
+                continue
             asked = Asked(
                 row=row,
                 message=state.seen[row].number,
@@ -109,7 +110,14 @@ def own_calls(state: CompressState, now: Conversation, config: CompressConfig, r
                 raw_args=call.raw_args,
                 complete=call.complete,
             )
-            yield Own(asked=asked, tool=config.compress, at=(), spoken=True)
+            yield Own(asked=asked, tool=call.name, at=(), spoken=True)
+
+
+def _in_texts(message: Message, shape: Shape, config: CompressConfig) -> list[RawCall]:
+    """The calls in the texts of a message; those between our own tags are of the compress tool, whatever its name."""
+    ours = dict.fromkeys(TRIGGERS, config.compress)
+    tags = {tag: ours.get(tag, tool) for tag, tool in shape.tags.items() if ours.get(tag, True)}
+    return [call for part in message.of("text") for call in spoken(part.text, tags)]
 
 
 @frozen(kw_only=True)
@@ -139,7 +147,7 @@ def waiting_calls(now: Conversation, config: CompressConfig) -> Waiting:
         for part in now.rows[row].of("call")
         if not part.answered and (row, part.at) not in done
     ]
-    said = frozenset([(row, ()) for row in range(begin, end) if config.compress and _speaks(now.rows[row])])
+    said = frozenset([(row, ()) for row in range(begin, end) if _speaks(now.rows[row], now.shape, config)])
     waits = bool(found) or end == len(now.rows)
     return Waiting(
         rows=range(begin, end),
@@ -153,8 +161,8 @@ def waiting_calls(now: Conversation, config: CompressConfig) -> Waiting:
     )
 
 
-def _speaks(message: Message) -> bool:
-    return any(True for part in message.of("text") for _ in spoken(part.text))
+def _speaks(message: Message, shape: Shape, config: CompressConfig) -> bool:
+    return any(call.name in config.tools for call in _in_texts(message, shape, config))
 
 
 def _only_results(message: Message) -> bool:

@@ -133,15 +133,16 @@ class OpenTurn:
 
     def _place_of(self, own: Own) -> int | None:
         """Where an own call is among all. One in a text that the protocol looks for no calls in is put behind them."""
-        call_id = own.asked.call_id
+        asked = own.asked
         for place, call in enumerate(self._calls):
             if place in self._answers or (place in self._spoken) != own.spoken:
                 continue
-            if own.spoken or (call.name == own.tool and call_id in (None, call.call_id)):
+            if own.spoken and call.raw_args == asked.raw_args:
+                return place
+            if not own.spoken and call.name == own.tool and asked.call_id in (None, call.call_id):
                 return place
         if not own.spoken:
             return None
-        asked = own.asked
         self._calls.append(RawCall(call_id="", name=own.tool, raw_args=asked.raw_args, complete=asked.complete))
         self._spoken.add(len(self._calls) - 1)
         return len(self._calls) - 1

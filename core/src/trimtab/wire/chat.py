@@ -217,6 +217,7 @@ VLLM: Final = Wire(
         bring=history.bring,
         reply=history.reply,
         id_at=history.id_at,
+        tags=SERVER_TAGS,
         alternates=("user",),
     ),
 )

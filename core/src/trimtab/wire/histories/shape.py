@@ -15,6 +15,7 @@ from trimtab.wire.histories.parts import CACHE_POINT, parts_of
 from trimtab.wire.histories.types import Answer, Message, Part, Role
 from trimtab.wire.nodes import changed, has, is_object, items, member
 from trimtab.wire.sites import CallSite, Site, pair
+from trimtab.wire.triggers import TRIGGERS
 from trimtab.wire.types import RawCall, named
 
 __all__ = ["Answer", "Shape", "Tie"]
@@ -56,6 +57,7 @@ class Shape:
         reply: the native messages that a whole response adds, before they are made fit to be sent again.
         id_at: where the id of a call belongs, by the path of its arguments; None: the wire does without.
         fill: the native messages with results put where their calls are; None: this wire brings them in new messages.
+        tags: between which tags the texts of the model hold calls, and the tool that each stands for (`triggers`).
         grows: whether a message of the assistant's goes on after it was first said: results, further steps.
         settle: what a list of messages loses so that the provider takes it.
         mend: a native message that lost blocks (before, after), as the provider takes it.
@@ -72,6 +74,7 @@ class Shape:
     reply: Callable[[Json], list[Json]] = field(repr=False)
     id_at: Callable[[Path], Path | None] = field(repr=False)
     fill: Callable[[Sequence[Json], Sequence[Answer]], list[Json] | None] = field(default=lambda *_: None, repr=False)
+    tags: Mapping[str, str] = field(default=TRIGGERS, repr=False)
     grows: bool = False
     settle: Callable[[Sequence[Json]], list[Json]] = field(default=_same, repr=False)
     mend: Callable[[Json, Json], Json] = field(default=_as_left, repr=False)

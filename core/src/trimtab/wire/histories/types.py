@@ -35,6 +35,7 @@ class Part:
         is_error: of a result.
         complete: of a call: False: it was cut off.
         answered: of a call: it needs no result of its own.
+        by_provider: of a call: the provider runs the tool itself.
     """
 
     kind: PartKind
@@ -47,6 +48,7 @@ class Part:
     is_error: bool = False
     complete: bool = True
     answered: bool = False
+    by_provider: bool = False
 
 
 @frozen(kw_only=True)
