@@ -16,7 +16,7 @@ from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 from trimtab._json import canonical
 from trimtab.compress import CompressSession, CompressState, dump_state, load_state, rebuild_state
 from trimtab.compress.board import Board
-from trimtab.compress.folded import block_text
+from trimtab.compress.folded import block_text, nudge_text
 from trimtab.compress.state import numbers_of
 from trimtab.testing.compressing import GO_ON, SIZES, WORD, Talk, through_json
 from trimtab.testing.replies import FLAVOURS, RESPONSES, Called, Reply
@@ -203,7 +203,7 @@ class Machine(Talk):
     def host_keeps_the_history(self, data: st.DataObject, size: int) -> None:
         """An application that has the history itself gives it with calls that wait, then with what they returned."""
         entry = self.entry("m00001", data.draw(st.sampled_from(self.session.state.seen), "to").ref, "s" * 60)
-        own = Called(call_id="own", name="compress", arguments={"content": [entry]})
+        own = Called(call_id="own", name=self.config.compress, arguments={"content": [entry]})
         words = self.text(size)
         if data.draw(st.booleans(), "in words, too"):
             words = f"{words}\n<acp_compress>{json.dumps({'content': [entry]})}</acp_compress>"
@@ -290,6 +290,9 @@ class Machine(Talk):
             assert one != other or one not in self.shape.alternates, roles
         for native in request:
             assert not is_empty(native), native
+        text = canonical(request)
+        for nudge, times in Counter(one.text for one in self.session.state.nudges).items():
+            assert text.count(canonical(nudge_text(nudge))[1:-1]) <= times
 
     @invariant()
     def bytes_stay(self) -> None:
@@ -321,7 +324,7 @@ class Machine(Talk):
                 self.protocol, config=self.config, messages=self.session.messages, state=self.session.state
             )
             entry = {"startId": one.start_ref, "endId": one.end_ref, "summary": "s" * 200}
-            call = Called(call_id="own", name="compress", arguments={"content": [entry]})
+            call = Called(call_id="own", name=self.config.compress, arguments={"content": [entry]})
             turn = copy_of.receive(RESPONSES[self.flavour](Reply(calls=(call,))))
             assert [outcome.ok for outcome in turn.outcomes] == [True], (one, turn.outcomes[0].text)
 
@@ -386,10 +389,11 @@ def cached(native: Json, flavour: str) -> Json:
 
 
 def is_empty(native: Json) -> bool:
-    """Whether a message says nothing."""
-    if "tool_calls" in native or native.get("type") not in (None, "message"):
-        return False
-    return not (native.get("content") or native.get("parts"))
+    """Whether a message says nothing, or has a text in which there is nothing."""
+    said = [native.get(name) for name in ("content", "parts") if native.get(name)]
+    if not said:
+        return "tool_calls" not in native and native.get("type") in (None, "message")
+    return any(isinstance(one, dict) and one.get("text") == "" for one in said[0] if isinstance(said[0], list))
 
 
 def flat(request: Sequence[Json]) -> str:

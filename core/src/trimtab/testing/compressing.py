@@ -40,6 +40,8 @@ _TOOLS: Final = ("read", "web_search", "guarded")
 
 _CONFIGS: Final = st.builds(
     CompressConfig,
+    compress=st.sampled_from(("compress", "shorten")),
+    search=st.sampled_from(("search_context", "")),
     min_chars=st.sampled_from((0, 300, 1_500)),
     min_summary=st.sampled_from((1, 20, 50)),
     max_summary=st.sampled_from((600, 20_000)),
@@ -225,9 +227,9 @@ class Talk(RuleBasedStateMachine):
         elif way == "nothing":
             arguments = data.draw(st.sampled_from(({}, {"content": []}, "", "[]", {"content": 3})), "nothing")
         others = self.tool_calls(data, data.draw(st.integers(0, 1), "others"))
-        own = [Called(call_id="own", name="compress", arguments=arguments)]
+        own = [Called(call_id="own", name=self.config.compress, arguments=arguments)]
         if data.draw(st.booleans(), "twice"):
-            own.append(Called(call_id="own-2", name="compress", arguments=arguments))
+            own.append(Called(call_id="own-2", name=self.config.compress, arguments=arguments))
         if others and others[0].call_id == "":
             own = [evolve(one, call_id="") for one in own]
         calls = [*others, *own] if data.draw(st.booleans(), "others first") else [*own, *others]
@@ -259,6 +261,11 @@ class Talk(RuleBasedStateMachine):
         said = f"{self.text(10)}\n<acp_compress>{json.dumps({'content': [entry]})}{end}"
         others = self.tool_calls(data, data.draw(st.integers(0, 1), "others"))
         self.receive_own(Reply(text=said, calls=others), data)
+
+    @rule(tokens=st.sampled_from((0, 700, 890, 7_900)))
+    def provider_counts(self, tokens: int) -> None:
+        """The tokens that the last request took come from the provider: reminders go by them."""
+        self.session.request(tokens=tokens)
 
     @rule(data=st.data(), whole=st.booleans())
     def decompress(self, data: st.DataObject, whole: bool) -> None:
