@@ -110,6 +110,9 @@ class QuotedText:
     def _end(self) -> bool:
         raise NotImplementedError
 
+    def _pop(self, end: int, by_text: bool) -> None:
+        raise NotImplementedError
+
     def _run(self, i: int) -> bool:
         return False
 
@@ -219,6 +222,15 @@ class QuotedText:
         self.pos = len(self.text)
         self.closed = True
         return self._end()
+
+    def _end_before(self, i: int) -> bool:
+        """What stands at this index is no part of the document: the brackets before it are missing."""
+        self.repairs[names.MISSING_BRACKET] = None
+        while self.bulk and self.text[i - 1] in " \t\r\n":
+            i -= 1
+        while self._stack:
+            self._pop(i, True)
+        return True
 
     def _keep(self, at: int) -> None:
         """Put what was read of a long string aside; a few chars stay for looking back."""

@@ -165,12 +165,7 @@ class Scanner(BareText):
 
     def _end_tag(self, i: int) -> bool:
         """The tag that ends what stands around the document: brackets are missing before it."""
-        if self._fresh or END_TAG.match(self.text, i) is None:
-            return False
-        self.repairs[names.MISSING_BRACKET] = None
-        while self._stack:
-            self._pop(i, True)
-        return True
+        return not self._fresh and END_TAG.match(self.text, i) is not None and self._end_before(i)
 
     def _keyless(self, i: int, colon: bool) -> bool:
         """A value without a key."""

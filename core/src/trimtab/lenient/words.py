@@ -35,6 +35,9 @@ _BEFORE_COMMENT: Final = re.compile(f"{VALUE_LITERAL.pattern}(?=//|/\\*|<!--|#)"
 _THOUSANDS: Final = re.compile(f"[+-]?[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+(?=[{SPACES}]*+(?:[,，}}｝]|\\Z))")
 _QUOTES: Final = frozenset("\"'”")
 _OPENERS: Final = frozenset("[{(")
+_PROSE: Final = re.compile("[A-Za-z][A-Za-z'’]*+(?:[.!:]|[ ,][A-Za-z (])|<[A-Za-z|｜]|>[ \\t]")
+_ITEM_CLOSERS: Final = frozenset("}]`")
+_NEAR: Final = 40
 _COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
@@ -101,7 +104,7 @@ class BareText(Asides):
         end = found.end()
         if not self._enough(end):
             return False
-        if self._state == self.ITEM and self._is_filler(i, end):
+        if self._state == self.ITEM and (self._is_filler(i, end) or self._is_behind(i)):
             return True
         if text[end : end + 1] == "(" and text[end + 1 : end + 2] in _OPENERS:  # Python's `list([…])`
             self.repairs[names.LITERAL] = None
@@ -110,7 +113,7 @@ class BareText(Asides):
         end = self._value_end(i, end)
         if end < 0:
             return False
-        if self._known and self._state == self.ITEM and text[end : end + 1] == "{":  # prose between two entries
+        if self._known and self._state == self.ITEM and not self._fresh and text[end : end + 1] == "{":  # prose between two entries
             self.repairs[names.STRAY] = None
             self.pos = end
             return True
@@ -137,6 +140,14 @@ class BareText(Asides):
             return False
         self.pos = end
         return True
+
+    def _is_behind(self, i: int) -> bool:
+        """End the document before a line of prose, or a tag, behind its last entry: its own brackets are missing."""
+        if not self._known or self._fresh or self._commas or _PROSE.match(self.text, i) is None:
+            return False
+        before = self.text[max(0, i - _NEAR) : i].rstrip(" \t\r\n")
+        is_line = "\n" in self.text[max(0, i - _NEAR) + len(before) : i] or self.text[i] == "<"
+        return is_line and before[-1:] in _ITEM_CLOSERS and self._end_before(i)
 
     def _value_end(self, i: int, end: int) -> int:
         """The index behind the value whose first word ends at index `end`, or -1: it needs more text."""

@@ -93,7 +93,8 @@ def read_elements(
             header = None
         if isinstance(item, dict):
             if id(item) in left_open:
-                if arguments_of(item) is not None or _are_arguments(item) or _is_message(item):
+                is_around = _are_arguments(item) and (len(items) == 1 or not slot)
+                if is_around or arguments_of(item) is not None or _is_message(item):
                     open_value(item)
                 else:
                     found.take(item, left_open=True)
@@ -107,7 +108,7 @@ def read_elements(
                 continue
             if beside is None:
                 beside = any(map(_is_call, items))
-            _object(item, entry, found, beside, slot, open_value)
+            _object(item, entry, found, beside, len(items) == 1, slot, open_value)
         elif isinstance(item, list) and any(map(is_entry, item)):
             for inner in item:
                 if isinstance(inner, dict):
@@ -133,6 +134,7 @@ def _object(
     entry: Entry,
     found: Found,
     beside: bool,
+    alone: bool,
     slot: bool,
     open_value: Callable[[Json], None],
 ) -> None:
@@ -146,7 +148,7 @@ def _object(
     inner = arguments_of(item)
     if inner is not None:
         open_value(item if type(item) is Repeated else inner)
-    elif _are_arguments(item) or _is_message(item):
+    elif (_are_arguments(item) and (alone or not slot)) or _is_message(item):
         open_value(item)
     elif not is_other_call(item) and not (beside and is_block(item)):
         _take(item, entry, found)
