@@ -105,8 +105,9 @@ def refused_in(text: str) -> frozenset[int]:
 def _ascending(line: str) -> Spans:
     """The runs in a line, as far as they ascend, as ours do: an answer that was changed is no reason to fail."""
     found: list[tuple[int, int]] = []
-    for run in _RUN.finditer(line):
-        first, last = int(run[1]), int(run[2] or run[1])
+    for text in line.partition(": ")[2].split(", "):
+        run = _RUN.fullmatch(text)
+        first, last = (int(run[1]), int(run[2] or run[1])) if run else (0, -1)
         if last < first or (found and first <= found[-1][1]):
             break
         found.append((first, last))

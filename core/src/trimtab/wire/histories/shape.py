@@ -9,6 +9,7 @@ from attrs import field, frozen
 from trimtab.errors import CallerError, TrimtabError
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.arguments import SURROGATE
 from trimtab.wire.histories.fitting import fitted
 from trimtab.wire.histories.joining import joined
 from trimtab.wire.histories.parts import CACHE_POINT, parts_of
@@ -142,7 +143,17 @@ class Shape:
 
     def fit(self, natives: Sequence[Json], calls: Iterable[RawCall]) -> list[Json]:
         """New messages of the assistant, fit to be sent again. `calls`: theirs, each with an id."""
-        return fitted(natives, calls, self.sites, self.id_at)
+        return [self._encodable(native) for native in fitted(natives, calls, self.sites, self.id_at)]
+
+    def _encodable(self, native: Json) -> Json:
+        """A message whose texts are Unicode: an answer that is cut off may end with half a character."""
+        texts = [part for part in self._message(native, 0).parts if part.kind == "text" and not part.text.isascii()]
+        broken = [part for part in texts if SURROGATE.search(part.text)]
+        if not broken:
+            return native
+        from trimtab.lenient.strings import mend_surrogates  # not when the protocols are imported
+
+        return changed(native, {part.at: mend_surrogates(part.text) for part in broken})
 
     def results(self, answers: Sequence[Answer], said: Sequence[Json] = ()) -> list[Json]:
         """The native messages that bring what tools returned, to follow those with their calls.
