@@ -249,6 +249,28 @@ def test_a_number_that_a_new_message_names_is_not_given_again() -> None:
     assert numbers(seen(whole, elsewhere)) == [1, 2, 3, 4, 5]
 
 
+def test_a_block_that_a_new_message_names_does_not_come_again() -> None:
+    """The next block has another number; that of the one that is gone leads nowhere."""
+    begin = said(*LONG[:5])
+    whole = [*begin, *folds("m00001", "m00002"), *said("a")]
+    for text, ref in (("See that.", "b1"), ("See b1.", "b2")):
+        session = CompressSession("openai-chat", config=CONFIG, messages=whole)
+        session.sync([*begin, *said(text, "Yes."), *folds("m00002", "m00003")])
+        assert [block.ref for block in session.state.active] == [ref]
+
+
+def test_another_way_has_its_own_numbers() -> None:
+    """What the model says on it, with refs of its own, is as if there had been no other way."""
+    begin = said(*LONG[:5])
+    one = [*begin, *said("One way.", LONG[6], LONG[7]), *folds("m00001", "m00007"), *said("a", "b")]
+    other = [*begin, *said("Another.", f"As in m00007: {LONG[8]}", "c"), *folds("m00002", "m00008"), *said("d")]
+    session = CompressSession("openai-chat", config=CONFIG, messages=one)
+    for messages in (other, one, other):
+        session.sync(messages)
+        assert session.state == rebuild_state(messages, CONFIG, protocol="openai-chat")
+        assert session.state.active
+
+
 def test_where_the_front_is_gone_numbers_never_begin_anew() -> None:
     """Calls of the past would name other messages than they meant."""
     whole = said(*LONG)

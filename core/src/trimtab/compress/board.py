@@ -11,6 +11,7 @@ from attrs import evolve
 
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.conversation import Conversation
+from trimtab.compress.folded import is_told
 from trimtab.compress.state import Block, CompressState, Seen
 from trimtab.wire.histories import Message, is_prompt, units
 
@@ -51,7 +52,7 @@ class Board:
         # Messages that have the results of their calls in themselves: each is an answer that is finished.
         self._closed = {call for call, result in pairs if call == result} - set(self._unanswered)
         # For each row the last prompt up to there.
-        self._prompts = list(accumulate((at if is_prompt(row) else -1 for at, row in enumerate(now.rows)), max))
+        self._prompts = list(accumulate((at if _asks(row) else -1 for at, row in enumerate(now.rows)), max))
         self.unit_sizes = Counter(self.unit)
         self.unit_ends: dict[int, int] = {}
         for at, unit in enumerate(self.unit):
@@ -138,6 +139,11 @@ class Board:
         return f"{ref} belongs together with {self.seen[others[0]].ref}, which is outside of the range"
 
 
+def _asks(row: Message) -> bool:
+    """Whether the user says something in a message, beside what is only told in it."""
+    return is_prompt(row) and not all(part.kind == "text" and is_told(part.text) for part in row.parts)
+
+
 def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfig) -> set[int]:
     """Units with calls of protected tools, and the first prompt where it is to be kept."""
     tools = config.protected_tools
@@ -146,5 +152,5 @@ def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfi
         for at, row in enumerate(rows)
         if tools and any(part.kind in ("call", "result") and part.name in tools for part in row.parts)
     }
-    first = next((at for at, row in enumerate(rows) if is_prompt(row)), None)
+    first = next((at for at, row in enumerate(rows) if _asks(row)), None)
     return held | {unit[first]} if first is not None and config.keep_first_prompt else held

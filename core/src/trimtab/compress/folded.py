@@ -8,7 +8,7 @@ from typing import Final
 from trimtab.compress.state import Block, Seen
 from trimtab.measure import shown
 
-__all__ = ["block_text", "nudge_text", "tag", "without_copies"]
+__all__ = ["block_text", "is_told", "nudge_text", "tag", "without_copies"]
 
 _TOPIC_CHARS: Final = 120
 _BLANKS: Final = re.compile("[ \t\r\n\v\f\x85\u2028\u2029]+")
@@ -16,6 +16,7 @@ _TAG_END: Final = " tokens]"
 _COPY: Final = re.compile("\\[m[0-9]{5,15}, [0-9]{1,15} tokens\\]")
 _COPY_CHARS: Final = 42  # of the longest
 _EDGES: Final = " \t\r\n"
+_TOLD: Final = "<context-status>\n"
 
 
 def block_text(block: Block) -> str:
@@ -65,7 +66,12 @@ def _before(text: str, end: int, blanks: str) -> int:
 
 def nudge_text(text: str) -> str:
     """What is told in a message of the user's, but not by the user: a reminder, the answer to a call without a part."""
-    return f"<context-status>\n{text}\n</context-status>"
+    return f"{_TOLD}{text}\n</context-status>"
+
+
+def is_told(text: str) -> bool:
+    """Whether a text of the user's is such a one."""
+    return text.startswith(_TOLD)
 
 
 def _one_line(text: str) -> str:
