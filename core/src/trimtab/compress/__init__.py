@@ -1,4 +1,4 @@
-"""The `compress` tool: its definition, one lenient parser for its arguments, what to tell a model that misused it."""
+"""A model that shortens its own history: its tools, the reader of their arguments, the state, and `CompressSession`."""
 
 from __future__ import annotations
 
