@@ -153,9 +153,7 @@ class Machine(Talk):
         for tie in now.ties():
             results.setdefault(tie.call_row, []).append(tie.result_row)
         for at, row in enumerate(now.rows):
-            if row.of("call") and all(
-                part.name in ("compress", "decompress", "search_context") for part in row.of("call")
-            ):
+            if row.of("call") and all(part.name in self.config.tools for part in row.of("call")):
                 gone |= {at, *results[at]}
                 if at and all(part.kind == "thinking" for part in now.rows[at - 1].parts):
                     gone.add(at - 1)
