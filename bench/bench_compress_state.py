@@ -8,10 +8,10 @@ import pytest
 
 from trimtab.compress import CompressConfig, CompressSession, CompressState, rebuild_state
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.outcome import Asked, answer_compress
 from trimtab.compress.rebuild import shape_of
-from trimtab.compress.refs import observe
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.observe import observe
 from trimtab.compress.shown import shown
 
 MANY = 10_000

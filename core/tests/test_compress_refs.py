@@ -10,12 +10,13 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trimtab.compress import CompressConfig, CompressSession, CompressState, rebuild_state
-from trimtab.compress.alignment import align, hideables
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.identity import key_of
+from trimtab.compress import CompressConfig, CompressSession, CompressState, dump_state, load_state, rebuild_state
 from trimtab.compress.rebuild import shape_of
-from trimtab.compress.refs import Ref, observe, parse_ref
+from trimtab.compress.refs.alignment import align, hideables
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.identity import key_of
+from trimtab.compress.refs.observe import observe
+from trimtab.compress.refs.written import Ref, parse_ref
 from trimtab.testing.conversations import WRITERS, Turn, conversations
 from trimtab.types import Json
 from trimtab.wire import protocols
@@ -288,6 +289,28 @@ def test_calls_of_ours_may_be_taken_out_of_sight() -> None:
         assert session.state.blocks == blocks
         assert session.state.marks
     assert numbers(session.state) == [1, 2, 3, 4, 5, 8, 9]
+
+
+def test_calls_that_are_in_sight_again_are_the_same() -> None:
+    """A client that shows them now and then does not have their work done twice."""
+    whole = [
+        *said(*LONG[:5]),
+        *folds("m00001", "m00002"),
+        *said("a"),
+        *called("decompress", {"ref": "b7"}, "Nothing was changed."),
+    ]
+    session = CompressSession("openai-chat", config=CONFIG, messages=whole)
+    before = session.state
+    for _ in range(2):
+        session.sync([*whole[:5], whole[7]])
+        session.sync(whole)
+    after = session.state
+    assert [(block.ref, block.tier, block.spans) for block in after.blocks] == [("b1", 1, ((1, 2),))]
+    assert [(mark.tool, mark.ok) for mark in after.marks] == [("compress", True), ("decompress", False)]
+    assert [mark.message for mark in after.marks] == [after.seen[5].number, after.seen[8].number]
+    assert after.blocks[0].made_by == after.seen[5].number
+    assert after.failures == before.failures == 1
+    assert session.state == load_state(dump_state(after))
 
 
 def test_searches_may_be_taken_out_of_sight_with_them() -> None:

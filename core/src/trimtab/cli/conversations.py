@@ -16,8 +16,8 @@ from trimtab.cli.screen import console, counted, one_line, percent, put, saying,
 from trimtab.cli.streams import emit
 from trimtab.compress import Block, CompressConfig, Status, dump_state, load_state
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.rebuild import replay, shape_of
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import status_of

@@ -10,8 +10,8 @@ from itertools import accumulate
 from attrs import evolve
 
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.folded import is_told
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.state import Block, CompressState, Seen
 from trimtab.wire.histories import Message, is_prompt, units
 

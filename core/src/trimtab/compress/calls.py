@@ -13,14 +13,14 @@ from trimtab.compress.arguments.parse import parse_compress_args
 from trimtab.compress.arguments.results import Diagnostics, Parsed
 from trimtab.compress.board import Board
 from trimtab.compress.receipts import entries_of
-from trimtab.compress.refs import parse_ref
+from trimtab.compress.refs.written import parse_ref
 from trimtab.compress.state import Block, Mark
 from trimtab.errors import UnsupportedOutput
 from trimtab.lenient import loads
 from trimtab.types import Json
 from trimtab.wire.arguments import INVALID, as_object
 
-__all__ = ["Asked", "Folded", "How", "Opened", "Past", "decoded", "fold", "open_block"]
+__all__ = ["Asked", "Folded", "How", "Opened", "Past", "decoded", "digest_of", "fold", "open_block"]
 
 _DIGITS: Final = 16
 _NAMES: Final = ("ref", "block", "blockId", "block_id", "id", "b")
@@ -98,11 +98,18 @@ def open_block(board: Board, asked: Asked, past: Past = _NEW) -> Opened:
     written, whole = _read_opening(asked.raw_args)
     ref = parse_ref(written) if isinstance(written, str) else None
     block = board.blocks.get(ref.number) if ref is not None and ref.kind == "b" else None
-    mark = _mark(asked, "decompress", _sha(f"{written!r}\0{whole}"), ())
+    mark = _mark(asked, "decompress", _digest_of_opening(written, whole), ())
     if block is None or past.how == "refused" or block.number not in board.shown or not board.places_of(block):
         return Opened(mark=mark, ref=written, block=None)
     board.open(block, () if whole else block.blocks)
     return Opened(mark=evolve(mark, ok=True, blocks=(block.number,), whole=whole), ref=written, block=block)
+
+
+def digest_of(asked: Asked, tool: Literal["compress", "decompress"]) -> str:
+    """The same for calls that say the same, however they are spelt, and whether they are complete or not."""
+    if tool == "compress":
+        return _digest(_parsed(asked), asked.raw_args)
+    return _digest_of_opening(*_read_opening(asked.raw_args))
 
 
 def _parsed(asked: Asked) -> Parsed:
@@ -117,7 +124,6 @@ def _mark(asked: Asked, tool: Literal["compress", "decompress"], digest: str, bl
 
 
 def _digest(parsed: Parsed, raw: Json) -> str:
-    """The same for calls that say the same, however they are spelt, and whether they are complete or not."""
     if ranges := parsed.ranges or parse_compress_args(raw).ranges:
         return _sha(canonical([[one.start_ref, one.end_ref, one.summary, one.topic] for one in ranges]))
     raw = as_object(_as_text(raw) if isinstance(raw, bytes | bytearray | memoryview) else raw)
@@ -140,6 +146,10 @@ def decoded(raw: Json) -> Json:
 
 def _as_text(raw: str | bytes | bytearray | memoryview) -> str:
     return raw if isinstance(raw, str) else bytes(raw).decode("utf-8", "replace")
+
+
+def _digest_of_opening(written: Json, whole: bool) -> str:
+    return _sha(f"{written!r}\0{whole}")
 
 
 def _sha(text: str) -> str:

@@ -13,13 +13,13 @@ from trimtab.compress.board import Board
 from trimtab.compress.calls import Asked, fold, open_block
 from trimtab.compress.ranges import Refusal, blocks_shown, why_not_shown
 from trimtab.compress.receipts import FAILED, Failure, feedback, opened, receipt, refusal, unreadable
-from trimtab.compress.refs import parse_ref
+from trimtab.compress.refs.written import parse_ref
 from trimtab.compress.state import Block, CompressState, Mark
 from trimtab.errors import CompressFailed
 from trimtab.measure import shown
 from trimtab.types import Json
 
-__all__ = ["Outcome", "answer_compress", "answer_decompress", "should_stop"]
+__all__ = ["Outcome", "answer_compress", "answer_decompress"]
 
 _SOON: Final = 12  # messages: what is called again after more of them comes after other work
 
@@ -100,12 +100,8 @@ def _unopened(board: Board, written: Json) -> Failure:
     return Failure(cause=f"{FAILED}\n- {why}", advice=advice)
 
 
-def should_stop(state: CompressState, stop_after: int) -> bool:
-    """Whether the loop ought to end: the newest failing call was made before in vain, or there are too many."""
-    return state.failures > 0 and _stops(state.marks, state.failures, stop_after)
-
-
 def _stops(marks: Sequence[Mark], failures: int, stop_after: int) -> bool:
+    """Whether the newest failing call was made before in vain, or there are too many."""
     if failures >= stop_after:
         return True
     newest = marks[-1]

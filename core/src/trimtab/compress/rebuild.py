@@ -7,16 +7,16 @@ are now, one that was refused is refused. Only a call without an answer of ours 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from typing import Final
+from typing import Final, Literal
 
 from attrs import evolve, field, frozen
 
 from trimtab.compress.board import Board
-from trimtab.compress.calls import Asked, Past, fold, open_block
+from trimtab.compress.calls import Asked, Past, digest_of, fold, open_block
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.receipts import DONE, FAILED, OPENED, refused_in
-from trimtab.compress.refs import observe
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.observe import observe
 from trimtab.compress.state import CompressState, Mark
 from trimtab.errors import CallerError
 from trimtab.pointer import Path
@@ -192,9 +192,26 @@ def replay(
     marks: list[Mark] = list(state.marks)
     for own in todo:
         past = Past() if own.spoken else answers.get((own.asked.row, own.at), Past())
+        if _is_back(board, marks, own, past):
+            continue
         carry_out = fold if own.tool == config.compress else open_block
         marks.append(carry_out(board, own.asked, past).mark)
     return evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
+
+
+def _is_back(board: Board, marks: list[Mark], own: Own, past: Past) -> bool:
+    """Whether a client took the call out of sight and shows it again; then its mark and its blocks are of this one."""
+    if past.how == "judge" or all(mark.message in board.place for mark in marks):
+        return False
+    tool: Literal["compress", "decompress"] = "compress" if own.tool == board.config.compress else "decompress"
+    wanted = (tool, digest_of(own.asked, tool), past.how == "taken")
+    for at, mark in enumerate(marks):
+        if mark.message not in board.place and (mark.tool, mark.digest, mark.ok) == wanted:
+            marks[at] = evolve(mark, message=own.asked.message, place=own.asked.place)
+            for number in mark.blocks if tool == "compress" else ():
+                board.blocks[number] = evolve(board.blocks[number], made_by=own.asked.message)
+            return True
+    return False
 
 
 def _answers(board: Board) -> dict[tuple[int, Path], Past]:

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.calls import decoded
-from trimtab.compress.identity import texts_of
+from trimtab.compress.refs.identity import texts_of
 from trimtab.focus import query_of, rank
 from trimtab.measure import shown
 from trimtab.types import Json

@@ -24,11 +24,11 @@ from attrs import evolve, frozen
 
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.definitions.tools import compress_tools
 from trimtab.compress.nudge import due
 from trimtab.compress.rebuild import replay, shape_of, waiting_calls
-from trimtab.compress.refs import observe
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.observe import observe
 from trimtab.compress.shown import shown, shown_tokens
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import Status, status_of

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attrs import asdict, frozen
 
-from trimtab.compress.identity import is_form
+from trimtab.compress.refs.identity import is_form
 from trimtab.compress.state import Block, CompressState, Mark, Nudge, Seen, Spans
 from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError

@@ -19,8 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from trimtab._json import canonical
 from trimtab.compress import Answer, CompressConfig, CompressSession, Turn, dump_state, load_state
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.rebuild import shape_of
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.testing.replies import RESPONSES, STREAMS, Called, Reply, protocol_of
 from trimtab.testing.spelling import Style, written
 from trimtab.types import Json

@@ -7,8 +7,8 @@ from typing import Any
 
 from trimtab.compress import CompressConfig, CompressSession, Outcome
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.rebuild import shape_of
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.types import Json
 
 __all__ = [

@@ -19,7 +19,7 @@ from trimtab.wire.sites import CallSite, Site, pair
 from trimtab.wire.triggers import TRIGGERS
 from trimtab.wire.types import RawCall, named
 
-__all__ = ["Answer", "Shape", "Tie"]
+__all__ = ["Shape", "Tie"]
 
 _QUIET = ("thinking", "aside")
 

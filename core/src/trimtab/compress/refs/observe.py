@@ -6,34 +6,19 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from trimtab.compress.alignment import align, hideables, is_hidden
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.folded import is_told
-from trimtab.compress.identity import form_of, texts_of
+from trimtab.compress.refs.alignment import align, hideables, is_hidden
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.identity import form_of, texts_of
 from trimtab.compress.state import Block, CompressState, Mark, Seen
 from trimtab.wire.histories import Message
 
-__all__ = ["Ref", "active_after", "observe", "parse_ref"]
+__all__ = ["active_after", "observe"]
 
-_REF: Final = re.compile("[\\[(<#`\"' \\t]*+([mMbB])[ \\t_-]*+([0-9]{1,15})[\\])>`\"' \\t]*+\\Z")
 _NAMED: Final = re.compile("(?<![A-Za-z0-9])([mMbB])([0-9]{1,15})(?![A-Za-z0-9])")
-
-
-@frozen
-class Ref:
-    """A ref that was read: `kind` is `m` for a message, `b` for a block."""
-
-    kind: str
-    number: int
-
-
-def parse_ref(text: str) -> Ref | None:
-    """The ref that a text spells, whatever its zeros, case and brackets; None: it is none."""
-    found = _REF.match(text)
-    return Ref("m" if found[1] in "mM" else "b", int(found[2])) if found else None
 
 
 def observe(state: CompressState, now: Conversation, config: CompressConfig) -> CompressState:

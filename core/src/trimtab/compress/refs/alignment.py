@@ -14,8 +14,8 @@ from collections.abc import Container, Sequence
 from itertools import accumulate
 from typing import Final
 
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.identity import chars_of, form_of
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.identity import chars_of, form_of
 from trimtab.compress.state import Seen
 from trimtab.wire.histories import Message
 
