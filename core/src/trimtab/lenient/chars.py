@@ -34,6 +34,7 @@ __all__ = [
     "PADDING_CHARS",
     "QUOTE_ENDS",
     "SEPARATORS",
+    "SINGLE_TEXT_RUN",
     "SPACE",
     "SPACES",
     "STRAIGHT",
@@ -93,9 +94,15 @@ _FLAT = f"\\{{{_PAIR}(?:,{_PAIR})*\\}}(?={_WS}(?:,{_WS}[{{\\]]|\\]{_WS}(?:[}},\\
 # Strict JSON objects of scalars, one after another in an array: the undamaged part of a damaged text.
 ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*")
 
-_PLAIN_TEXT = '"(?![ \\t\\n\\r{])[^"\\\\\x00-\x1f\ud800-\udfff]*+"'
-# Strict strings, one after another in an array, each with a comma and another behind it.
-TEXT_RUN: Final = re.compile(f"{_PLAIN_TEXT}{_WS},{_WS}(?:{_PLAIN_TEXT}{_WS},{_WS})+(?={_PLAIN_TEXT}{_WS}[,\\]])")
+
+def _text_run(quote: str, others: str = "") -> re.Pattern[str]:
+    text = f"{quote}(?![ \\t\\n\\r{{])[^{quote}{others}\\\\\x00-\x1f\ud800-\udfff]*+{quote}"
+    return re.compile(f"{text}{_WS},{_WS}(?:{text}{_WS},{_WS})+(?={text}{_WS}[,\\]])")
+
+
+# Strict strings, one after another in an array, each with a comma and another behind it; and those in single quotes.
+TEXT_RUN: Final = _text_run('"')
+SINGLE_TEXT_RUN: Final = _text_run("'", '"')
 
 # What can only be a key: a short quoted text or a bare name, then a colon; then the first character of its value.
 KEY_AHEAD: Final = re.compile(

@@ -215,7 +215,9 @@ def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) 
     found = KEY_AHEAD.match(text, at, end)
     if found is None:
         found = KEY_WITHOUT_COLON.match(text, at, end) or HALF_KEY.match(text, at, end)
-        return _cut_key(text, at, end, place.bare_keys) if found is None else is_known(found[found.lastindex or 0], place.known)
+        if found is None:
+            return _cut_key(text, at, end, place.bare_keys)
+        return is_known(found[found.lastindex or 0], place.known)
     name, bare = found[found.lastindex or 0], found.lastindex == 7
     if is_known(name, place.known):
         return True

@@ -92,6 +92,8 @@ class _Mender:
             self._marked(head.end())
         elif (whole := FLAT.match(text, self.start)) is not None:
             return self._finished(whole.end())
+        else:
+            self._push(text[self.start], self.start)
         while True:
             i: int = clean(text, self.pos).end()  # type: ignore[union-attr]  # it matches the empty text
             if i >= n:

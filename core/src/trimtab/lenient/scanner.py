@@ -38,7 +38,7 @@ __all__ = ["MAX_LEVELS", "Scanner"]
 # Deeper nesting is no data that anyone meant; what stands below it is not read.
 MAX_LEVELS: Final = 20_000
 
-_RUNS: Final = frozenset('{"')
+_RUNS: Final = frozenset("{\"'")
 _NO_COMMAS: Final = dict.fromkeys(map(ord, COMMAS))
 _PREFIXES: Final = frozenset("uUbBrRfF")
 _PREFIXED: Final = frozenset("\"'")
@@ -170,7 +170,7 @@ class Scanner(BareText):
     def _keyless(self, i: int, colon: bool) -> bool:
         """A value without a key."""
         self.repairs[names.MISSING_KEY] = None
-        self._inner += 1
+        self._inner += 3
         self._commas = 0
         self.pos = i
         self.on_key("", i, i)
@@ -182,6 +182,7 @@ class Scanner(BareText):
         stack = self._stack
         if not self._fresh and char in OBJECT_OPENERS:
             self.repairs[names.MISSING_BRACKET] = None
+            self._inner += 2
             if len(stack) > 1 and not stack[-2]:
                 commas = self._commas
                 self._pop(i, True)

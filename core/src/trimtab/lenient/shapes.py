@@ -81,6 +81,7 @@ _ENDS: Final = f"(?={_WS}(?:,{_WS}(?:,{_WS})*+(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_W
 CLEAN: Final = re.compile(
     f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+(?:{_WS},(?={_WS}\\{{))?+'
     f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
+    f"|\\[{_WS}(?:{_SCALAR}{_WS}(?:,{_WS}{_SCALAR}{_WS})*+)?+\\](?={_WS}[,}}\\]])"
     f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{{_WS}{_SURE_KEY}))?+"
 )
 FLAT: Final = re.compile(_FLAT)

@@ -8,7 +8,7 @@ from json import JSONDecoder
 from typing import Final
 
 from trimtab._json import decode_or_none
-from trimtab.lenient.chars import ENTRY_RUN, MEMBER, TEXT_RUN
+from trimtab.lenient.chars import ENTRY_RUN, MEMBER, SINGLE_TEXT_RUN, TEXT_RUN
 from trimtab.lenient.closing import WINDOW, is_known, known_key_ahead
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
@@ -23,6 +23,7 @@ __all__ = ["read", "read_members", "read_slowly"]
 
 _IN_QUOTES: Final = re.compile('["\'][ \\t\\r\\n]*(?P<brace>\\{)[ \\t\\r\\n]*"([A-Za-z_]{1,40})"[ \\t]*:')
 _QUOTE_END: Final = re.compile("[ \\t\\r\\n]*([\"'])[ \\t\\r\\n]*[,\\]\"']")
+_RUNS: Final = {"{": ENTRY_RUN, '"': TEXT_RUN, "'": SINGLE_TEXT_RUN}
 _COMMAS: Final = " \t\r\n,"
 _decode = JSONDecoder().raw_decode
 _BRACKETS: Final = frozenset("{[")
@@ -129,11 +130,14 @@ class _Tree(Scanner):
 
     def _run(self, i: int) -> bool:
         """Take the strict objects of scalars, or the strict strings, that stand here in an array at once."""
-        is_object = self.text[i] == "{"
-        found = (ENTRY_RUN if is_object else TEXT_RUN).match(self.text, i)
+        char = self.text[i]
+        found = _RUNS[char].match(self.text, i)
         if found is None:
             return False
         run = f"[{found[0].rstrip(_COMMAS)}]"
+        if char == "'":
+            self.repairs[QUOTES] = None
+            run = run.replace("'", '"')
         values = decode_or_none(run)
         if values is None:
             return False
@@ -143,7 +147,7 @@ class _Tree(Scanner):
         self._containers[-1].extend(values)
         self.pos = found.end()
         self._after_value()
-        self._commas = 0 if is_object else 1
+        self._commas = 0 if char == "{" else 1
         return True
 
     def _quoted_object(self, i: int) -> bool:

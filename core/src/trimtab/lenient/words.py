@@ -113,7 +113,9 @@ class BareText(Asides):
         end = self._value_end(i, end)
         if end < 0:
             return False
-        if self._known and self._state == self.ITEM and not self._fresh and text[end : end + 1] == "{":  # prose between two entries
+        if (
+            self._known and self._state == self.ITEM and not self._fresh and text[end : end + 1] == "{"
+        ):  # prose between two entries
             self.repairs[names.STRAY] = None
             self.pos = end
             return True

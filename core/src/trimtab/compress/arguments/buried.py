@@ -114,14 +114,15 @@ def _begins_known(document: Document) -> bool:
 def _begins_with_object(document: Document) -> bool:
     """Whether an array begins with an object, and not with words before it."""
     value: Json = document.value
-    return bool(value) and isinstance(value[0], dict) and names.STRAY not in document.repairs
+    first = value[0] if value else None
+    return isinstance(first, dict) and names.STRAY not in document.repairs
 
 
 def _may_be_prose(document: Document) -> bool:
     value: Json = document.value
     if isinstance(value, list) and not document.finished:
         first = value[0] if value else None
-        if _begins_with_object(document):
+        if isinstance(first, dict) and _begins_with_object(document):
             return any(plain(key) in SLOTS for key in first)
         if not isinstance(first, str):
             return True

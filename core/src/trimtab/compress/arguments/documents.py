@@ -237,7 +237,7 @@ class _Search:
         document = self.first if self.first is not None and not start else read_one(self.text, start)
         if not document.finished or document.repairs:
             inside = first_inside(self.text, document, known_only=self.vain > _VAIN_CHARS)
-            if inside > start and self.vain <= _VAIN_CHARS + 2 * len(self.text):
+            if inside > start and self.vain <= _VAIN_CHARS + len(self.text):
                 self.vain += document.end - start
                 self.inside = inside
                 return token.end()

@@ -14,7 +14,7 @@ from trimtab.compress.arguments.calls import (
     names_other,
     slots_of,
 )
-from trimtab.compress.arguments.entries import Entry, entry_of, is_entry, line_range, range_or_reason
+from trimtab.compress.arguments.entries import Entry, is_entry, line_range, range_or_reason
 from trimtab.compress.arguments.found import Found
 from trimtab.compress.arguments.lines import LineEntry, line_entry
 from trimtab.compress.arguments.names import SPACES, is_foreign
@@ -100,7 +100,7 @@ def read_elements(
                     found.take(item, left_open=True)
                 continue
             if slot and beside is False and found.has_reasons() and is_foreign(item):
-                found.invalid += 1
+                found.add_bad(item)
                 continue
             entry = range_or_reason(item, found.defaults, found.call_id)
             if type(entry) is CompressRange and slot and type(item) is dict and "type" not in item:
@@ -109,14 +109,14 @@ def read_elements(
             if beside is None:
                 beside = any(map(_is_call, items))
             _object(item, entry, found, beside, len(items) == 1, slot, open_value)
-        elif isinstance(item, list) and any(map(is_entry, item)):
+        elif isinstance(item, list) and any(isinstance(inner, dict) and is_entry(inner) for inner in item):
             for inner in item:
                 if isinstance(inner, dict):
                     found.take(inner, left_open=id(inner) in left_open)
                 elif id(inner) not in left_open:
-                    found.add(entry_of(inner, found.defaults, found.call_id))
+                    found.add_bad(inner)
         elif id(item) not in left_open:
-            found.add(entry_of(item, found.defaults, found.call_id))
+            found.add_bad(item)
     if id(items) not in left_open:
         _close(header, found)
 
@@ -172,9 +172,9 @@ def _text(item: str, found: Found, open_text: Callable[[str], None]) -> tuple[Li
         before, cut = found.count(), found.cut
         open_text(item)
         if found.count() == before and found.cut == cut:
-            found.add(entry_of(item, found.defaults, found.call_id))
+            found.add_bad(item)
     else:
-        found.add(entry_of(item, found.defaults, found.call_id))
+        found.add_bad(item)
     return None
 
 

@@ -41,6 +41,9 @@ __all__ = ["Reading"]
 
 _TEXTS: Final = 6  # texts in texts that are opened: three levels of strings, and a content or arguments string
 _OPENED_TEXTS: Final = 5_000  # in one call
+# How much damaged text in damaged text is read: so many chars, and so many times the outermost.
+_DAMAGED_SLACK: Final = 500_000
+_DAMAGED_TIMES: Final = 3
 _LEVELS: Final = 6  # envelopes and wrappers around the arguments
 _NESTED: Final = 12  # values in values, of all kinds: more are no call that anyone meant
 _STRINGS: Final = 1_000  # texts in a row: more is no call that anyone meant
@@ -63,6 +66,7 @@ class Reading(Found):
     def __init__(self, call_id: str | None) -> None:
         super().__init__(call_id)
         self._opened = 0  # texts
+        self._size = self._damaged = 0  # chars of the first damaged text, and of all
         self._depth = 0  # how many values are being read, each in the one before it
 
     def root(self, value: Json) -> None:
@@ -97,6 +101,11 @@ class Reading(Found):
 
     def damaged(self, text: str, level: int = 1, *, slot: bool = False, first: Document | None = None) -> None:
         """A text that is not strict JSON. `first`: the document behind its white space, where that was read already."""
+        self._size = self._size or len(text)
+        self._damaged += len(text)
+        if self._damaged > _DAMAGED_SLACK + _DAMAGED_TIMES * self._size:
+            self.repairs[GIVEN_UP] = None
+            return
         body = text.strip(SPACES)
         if len(body) != len(text) and body != text.strip(" \t\r\n"):
             self.repairs[PADDING] = None
