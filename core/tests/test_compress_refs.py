@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from trimtab.compress import CompressConfig, CompressSession, CompressState, dump_state, load_state, rebuild_state
@@ -116,6 +116,7 @@ def test_nothing_new_gives_the_same_object() -> None:
 @SOME
 def test_what_clients_add_and_drop_counts_for_nothing(name: str, turns: list[Turn]) -> None:
     """Other ids, cache points and white space around texts leave a message what it was, on every wire."""
+    assume(not any("id-" in json.dumps([call.arguments, call.output]) for turn in turns for call in turn.calls))
     shape = shape_of(name, None)
     natives = list(shape.place(WRITERS[name](turns))[1])
     text = json.dumps(natives).replace('"id-', '"another-')

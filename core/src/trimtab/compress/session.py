@@ -26,7 +26,8 @@ from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.definitions.tools import compress_tools
 from trimtab.compress.nudge import due
-from trimtab.compress.rebuild import replay, shape_of, waiting_calls
+from trimtab.compress.own import waiting_calls
+from trimtab.compress.rebuild import replay, shape_of
 from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.refs.observe import observe
 from trimtab.compress.shown import shown, shown_tokens

@@ -15,7 +15,7 @@ from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.folded import nudge_text
 from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
-from trimtab.compress.rebuild import Own, own_calls
+from trimtab.compress.own import Own, own_calls
 from trimtab.compress.receipts import repeated
 from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.search import answer_search
