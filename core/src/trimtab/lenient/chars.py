@@ -24,6 +24,7 @@ __all__ = [
     "HALF_KEY",
     "KEY_AHEAD",
     "KEY_WITHOUT_COLON",
+    "LIST_RUN",
     "LITERALS",
     "LITERALS_WINDOW",
     "MEMBER",
@@ -95,14 +96,18 @@ _FLAT = f"\\{{{_PAIR}(?:,{_PAIR})*\\}}(?={_WS}(?:,{_WS}[{{\\]]|\\]{_WS}(?:[}},\\
 ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*")
 
 
-def _text_run(quote: str, others: str = "") -> re.Pattern[str]:
-    text = f"{quote}(?![ \\t\\n\\r{{])[^{quote}{others}\\\\\x00-\x1f\ud800-\udfff]*+{quote}"
-    return re.compile(f"{text}{_WS},{_WS}(?:{text}{_WS},{_WS})+(?={text}{_WS}[,\\]])")
+def _run_of(item: str) -> re.Pattern[str]:
+    """At least two of these in an array, each with a comma and another one behind it."""
+    return re.compile(f"{item}{_WS},{_WS}(?:{item}{_WS},{_WS})+(?={item}{_WS}[,\\]])")
 
 
-# Strict strings, one after another in an array, each with a comma and another behind it; and those in single quotes.
-TEXT_RUN: Final = _text_run('"')
-SINGLE_TEXT_RUN: Final = _text_run("'", '"')
+_IN_TEXT = "\\\\\x00-\x1f\ud800-\udfff"
+_PLAIN = "-?(?:0|[1-9][0-9]{0,14}+)|true|false|null"
+
+# Strict strings in a row, the same in single quotes, and arrays of numbers and literals.
+TEXT_RUN: Final = _run_of(f'"(?![ \\t\\n\\r{{])[^"{_IN_TEXT}]*+"')
+SINGLE_TEXT_RUN: Final = _run_of(f"'(?![ \\t\\n\\r{{])[^'\"{_IN_TEXT}]*+'")
+LIST_RUN: Final = _run_of(f"\\[{_WS}(?:(?:{_PLAIN}){_WS}(?:,{_WS}(?:{_PLAIN}){_WS})*)?\\]")
 
 # What can only be a key: a short quoted text or a bare name, then a colon; then the first character of its value.
 KEY_AHEAD: Final = re.compile(

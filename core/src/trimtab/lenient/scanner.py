@@ -38,7 +38,7 @@ __all__ = ["MAX_LEVELS", "Scanner"]
 # Deeper nesting is no data that anyone meant; what stands below it is not read.
 MAX_LEVELS: Final = 20_000
 
-_RUNS: Final = frozenset("{\"'")
+_RUNS: Final = frozenset("{\"'[")
 _NO_COMMAS: Final = dict.fromkeys(map(ord, COMMAS))
 _PREFIXES: Final = frozenset("uUbBrRfF")
 _PREFIXED: Final = frozenset("\"'")

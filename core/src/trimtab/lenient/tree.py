@@ -8,7 +8,7 @@ from json import JSONDecoder
 from typing import Final
 
 from trimtab._json import decode_or_none
-from trimtab.lenient.chars import ENTRY_RUN, MEMBER, SINGLE_TEXT_RUN, TEXT_RUN
+from trimtab.lenient.chars import ENTRY_RUN, LIST_RUN, MEMBER, SINGLE_TEXT_RUN, TEXT_RUN
 from trimtab.lenient.closing import WINDOW, is_known, known_key_ahead
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
@@ -23,7 +23,7 @@ __all__ = ["read", "read_members", "read_slowly"]
 
 _IN_QUOTES: Final = re.compile('["\'][ \\t\\r\\n]*(?P<brace>\\{)[ \\t\\r\\n]*"([A-Za-z_]{1,40})"[ \\t]*:')
 _QUOTE_END: Final = re.compile("[ \\t\\r\\n]*([\"'])[ \\t\\r\\n]*[,\\]\"']")
-_RUNS: Final = {"{": ENTRY_RUN, '"': TEXT_RUN, "'": SINGLE_TEXT_RUN}
+_RUNS: Final = {"{": ENTRY_RUN, '"': TEXT_RUN, "'": SINGLE_TEXT_RUN, "[": LIST_RUN}
 _COMMAS: Final = " \t\r\n,"
 _decode = JSONDecoder().raw_decode
 _BRACKETS: Final = frozenset("{[")
@@ -129,7 +129,7 @@ class _Tree(Scanner):
         self.last_key = self._keys[-1] if self._keys else ""
 
     def _run(self, i: int) -> bool:
-        """Take the strict objects of scalars, or the strict strings, that stand here in an array at once."""
+        """Take the strict objects of scalars, strings or arrays of numbers that stand here in an array at once."""
         char = self.text[i]
         found = _RUNS[char].match(self.text, i)
         if found is None:
