@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
+from operator import is_
 
 from attrs import evolve, frozen
 
@@ -92,6 +94,7 @@ class CompressSession:
         self.config = config or CompressConfig()
         self.state = state or CompressState()
         self._given: list[Json] = []
+        self._synced: list[Json] | None = None  # what `sync` took last, while nothing else has come
         self._messages: list[Json] = []
         self._now = Conversation.read(self._shape, self._messages)
         self._open = OpenTurn((), self._now, range(0))
@@ -115,6 +118,7 @@ class CompressSession:
         """
         self._refuse_waiting()
         with self._all_or_nothing():
+            self._synced = None
             self._extend(list(natives))
 
     def sync(self, messages: Sequence[Json]) -> Turn | None:
@@ -122,18 +126,18 @@ class CompressSession:
 
         Calls of our tools in it that have results are replayed as they went. Where it ends with calls that wait, these
         are the turn: our own are answered, as by `receive`; the application either answers the others and asks for the
-        next request, or says it all in its own history and gives that here again. None: no calls wait.
+        next request, or says it all in its own history and gives that here again. None: no calls wait. The same
+        objects once more are the same turn.
 
         Raises:
             CallerError: it is no list.
         """
         if not isinstance(messages, list | tuple):
             raise CallerError(f"messages are the list of them, not {type(messages).__name__}")
-        same = 0
-        while same < min(len(messages), len(self._given)) and messages[same] is self._given[same]:
-            same += 1
-        if same == len(messages) == len(self._given):
-            return self.turn if self._given else None
+        for known in (self._given, self._synced):
+            if known is not None and len(messages) == len(known) and all(map(is_, messages, known)):
+                return self.turn if messages else None
+        same = sum(1 for _ in takewhile(bool, map(is_, messages, self._given)))
         with self._all_or_nothing():
             self._given = list(messages)
             self._messages = [*self._messages[:same], *self._sendable(messages[same:])]
@@ -144,6 +148,7 @@ class CompressSession:
                 self.turn = self._begin(waiting.calls, waiting.rows)
             else:
                 self.turn, self._open = None, OpenTurn((), self._now, range(0))
+            self._synced = list(messages)
         return self.turn
 
     def tools(self) -> list[Json]:
@@ -210,6 +215,7 @@ class CompressSession:
             CallerError: an answer to no such call, or none to one of them.
         """
         with self._all_or_nothing():
+            self._synced = None
             self._open = self._open.taking(answers)
             self._settle()
 
@@ -231,6 +237,7 @@ class CompressSession:
     def _receive(self, natives: Sequence[Json], calls: Sequence[RawCall]) -> Turn:
         self._refuse_waiting()
         with self._all_or_nothing():
+            self._synced = None
             begin = len(self._now.rows)
             self._extend(natives)
             self.turn = self._begin(calls, range(begin, len(self._now.rows)))
