@@ -139,7 +139,7 @@ def test_a_summary_in_any_quotes(source: str, summary: str) -> None:
 @pytest.mark.parametrize("quotes", ["“”", "„“", "«»", "‘’", "＂＂", "””", "``"])
 def test_quotes_of_other_scripts(quotes: str) -> None:
     """All keys and texts in such quotes; an apostrophe inside ends nothing."""
-    begin, end = quotes
+    begin, end = quotes[0], quotes[1]
     text = C1.replace('":', f"{end}:").replace('",', f"{end},").replace('"}', f"{end}}}").replace('"', begin)
     for call in (text, f"Call:\n{text}", text.replace("}]", ",},]")):
         assert read(call) == ([R1], "ok")
