@@ -145,7 +145,7 @@ class BareText(Asides):
 
     def _is_behind(self, i: int) -> bool:
         """End the document before a line of prose, or a tag, behind its last entry: its own brackets are missing."""
-        if not self._known or self._fresh or self._commas or _PROSE.match(self.text, i) is None:
+        if not (self._known and self.bulk) or self._fresh or self._commas or _PROSE.match(self.text, i) is None:
             return False
         before = self.text[max(0, i - _NEAR) : i].rstrip(" \t\r\n")
         is_line = "\n" in self.text[max(0, i - _NEAR) + len(before) : i] or self.text[i] == "<"
