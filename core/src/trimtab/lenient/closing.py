@@ -62,6 +62,8 @@ END_TAG: Final = re.compile(
 _LAST_TAG: Final = re.compile(f"(?:{END_TAG.pattern})[{SPACES}]*+(?:\\Z|<)")
 _CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
 _MARK: Final = re.compile("[\"'“”`{}\\[\\]]")
+# An object whose first key is damaged.
+_DAMAGED_ENTRY: Final = re.compile("[{｛][ \\t\\r\\n]*+[^{}:=\\n]{1,40}+[:=][ \\t]*+[\"'“\\[{0-9]")
 _STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂«【")
 
 
@@ -146,6 +148,9 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     left = _levels_left(chain, place.stack)
     if text[i] in OBJECT_OPENERS:
         if _entry_ahead(text, i, end, place, place.doubt or not apart):
+            return True
+        is_next = apart and left and not place.stack[left - 1] and not place.doubt
+        if is_next and _DAMAGED_ENTRY.match(text, i, end):
             return True
         if left:
             return False

@@ -11,6 +11,7 @@ nothing and returns False. Laws:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -42,6 +43,7 @@ _RUNS: Final = frozenset("{\"'[")
 _NO_COMMAS: Final = dict.fromkeys(map(ord, COMMAS))
 _PREFIXES: Final = frozenset("uUbBrRfF")
 _PREFIXED: Final = frozenset("\"'")
+_STRAY: Final = re.compile("[<>*~^&|%@!?.\\\\][ \\t]?(?=[\"'“])")
 _PLAIN: Final = frozenset(["", ",", ", ", " ", "\n", ",\n"])
 
 
@@ -225,15 +227,20 @@ class Scanner(BareText):
             return True
         if not self._colon and char:
             self.repairs[names.MISSING_COLON] = None
+        stray = _STRAY.match(self.text, i) if self._enough(i) else None
+        if stray is not None:
+            self.repairs[names.STRAY] = None
+            self.pos = stray.end()
+            self._colon = True
+            return True
         return self._begin(char, i)
 
     def _past_prefix(self, i: int, char: str) -> tuple[int, str]:
         """Behind the letter that Python writes before some strings (`u'text'`): the index, and what stands there."""
-        behind = self.text[i + 1 : i + 2] if char in _PREFIXES else ""
-        if behind not in _PREFIXED:
-            return i, char
-        self.repairs[names.LITERAL] = None
-        return i + 1, behind
+        if char in _PREFIXES and self.text[i + 1 : i + 2] in _PREFIXED:
+            self.repairs[names.LITERAL] = None
+            return i + 1, self.text[i + 1]
+        return i, char
 
     def _begin(self, char: str, i: int) -> bool:
         """A value begins at this index."""

@@ -38,6 +38,7 @@ _OPENERS: Final = frozenset("[{(")
 _PROSE: Final = re.compile("[A-Za-z][A-Za-z'’]*+(?:[.!:]|[ ,][A-Za-z (])|<[A-Za-z|｜]|>[ \\t]")
 _ITEM_CLOSERS: Final = frozenset("}]`")
 _NEAR: Final = 40
+_LAST_QUOTE: Final = re.compile("[^\"{}]*+(?:\\{[^\"{}]*+\\}[^\"{}]*+)*\"(?=[ \\t\\r\\n]*+[,}\\]])")
 _COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
@@ -179,11 +180,24 @@ class BareText(Asides):
             return True
         return ends_member(text, end, min(len(text), end + WINDOW), self._place())
 
+    def _lost_opening(self, i: int) -> int:
+        """The index behind the quote that ends a member's value whose opening quote was lost; 0: it has none."""
+        text = self.text
+        if not self._stack[-1] or not self._enough(i):
+            return 0
+        found = _LAST_QUOTE.match(text, i, i + WINDOW)
+        if found is None or not ends_member(text, found.end(), min(len(text), found.end() + WINDOW), self._place()):
+            return 0
+        return found.end()
+
     def _words_end(self, i: int) -> int:
         """The index at which a text without quotes ends, or -1: it needs more text."""
         text = self.text
         if not self._stack:
             return _LINE_END.search(text, i).end()  # type: ignore[union-attr]  # every text ends
+        quoted = self._lost_opening(i)
+        if quoted:
+            return quoted
         pattern = _TEXT_END if self._stack[-1] else _ITEM_END
         found = pattern.search(text, i)
         while found is not None:
