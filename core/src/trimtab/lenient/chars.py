@@ -58,7 +58,7 @@ CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "
 FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）【】：，；、＂＇")
 COMMENT_START: Final = frozenset("/#<`~")
 SEPARATORS: Final = re.compile(f"[{SPACES},，;；、]*+(?:\\\\[nrt][{SPACES},，;；、]*+)*")
-OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*")
+OPENERS: Final = re.compile("[{｛](?:[ \\t\\r\\n]*+[{｛])*")
 CHAIN: Final = re.compile(f"[{SPACES},，;}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，;}}｝\\]\\)］）]*+)*")
 CONTROLS: Final = re.compile("[\x00-\x1f]")
 

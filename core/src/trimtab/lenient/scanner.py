@@ -286,12 +286,12 @@ class Scanner(BareText):
             if inner >= len(self.text) and not self.closed:
                 return False
             behind = self.text[inner : inner + 1]
-            if behind == "{":
+            if behind in OBJECT_OPENERS:
                 inner = OPENERS.match(self.text, inner).end() - 1  # type: ignore[union-attr]  # a brace stands there
                 self.repairs[names.EXTRA_BRACKET] = None
                 self.pos = inner
                 return True
-            if behind in OBJECT_OPENERS or behind in ARRAY_OPENERS:
+            if behind in ARRAY_OPENERS:
                 self.repairs[names.EXTRA_BRACKET] = None  # this brace opens nothing
                 self.pos = inner
                 return True

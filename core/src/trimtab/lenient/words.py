@@ -39,6 +39,7 @@ _PROSE: Final = re.compile("[A-Za-z][A-Za-z'’]*+(?:[.!:]|[ ,][A-Za-z (])|<[A-Z
 _ITEM_CLOSERS: Final = frozenset("}]`")
 _NEAR: Final = 40
 _LAST_QUOTE: Final = re.compile("[^\"{}]*+(?:\\{[^\"{}]*+\\}[^\"{}]*+)*\"(?=[ \\t\\r\\n]*+[,}\\]])")
+_WORD_ENDS: Final = 4_000  # where a text without quotes could end, and does not: with more it does not end at all
 _COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
 
@@ -200,7 +201,9 @@ class BareText(Asides):
             return quoted
         pattern = _TEXT_END if self._stack[-1] else _ITEM_END
         found = pattern.search(text, i)
-        while found is not None:
+        for _ in range(_WORD_ENDS):
+            if found is None:
+                break
             at = found.start()
             if not self._enough(at):
                 return -1
