@@ -18,6 +18,7 @@ from trimtab.compress import (
     search_folded,
 )
 from trimtab.errors import CallerError, CompressFailed
+from trimtab.wire import protocols
 
 CONFIG = CompressConfig(window=20_000, growth=500)
 SUMMARY = "The files were read; none of them names the parser. " * 3
@@ -107,3 +108,16 @@ def test_an_unknown_protocol_is_named() -> None:
     for ask in (apply_calls, render, remind, report):
         with pytest.raises(CallerError, match="unknown protocol 'x'; known: openai-chat"):
             ask([], CONFIG, protocol="x")
+
+
+@pytest.mark.parametrize("arguments", ['{"content": [', "", "not JSON", '{"content":[]}'])
+def test_malformed_calls_are_sent_as_objects(arguments: str) -> None:
+    """Functions read a history of the host's own as a session does: the same state, and a request that can be sent."""
+    refused = {"role": "tool", "tool_call_id": "c1", "content": "Nothing was changed.\n- no"}
+    messages = history({**call("compress", arguments), "content": "I fold."}, refused)
+    session = CompressSession("openai-chat", config=CONFIG, messages=messages)
+    state = rebuild_state(messages, CONFIG, protocol="openai-chat")
+    assert state == session.state
+    sent = render(messages, CONFIG, protocol="openai-chat", state=state)
+    assert sent == CompressSession("openai-chat", messages=messages).request()
+    assert protocols["openai-chat"].with_calls(sent, {}) is sent

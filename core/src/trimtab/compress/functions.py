@@ -13,8 +13,7 @@ from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.nudge import due
 from trimtab.compress.own import waiting_calls
-from trimtab.compress.rebuild import replay, shape_of
-from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.rebuild import conversation_of, replay
 from trimtab.compress.refs.observe import observe
 from trimtab.compress.search import Hit, search
 from trimtab.compress.shown import shown, shown_tokens
@@ -52,7 +51,7 @@ def apply_calls(
         CallerError: the protocol is unknown, cannot be found out, or has no conversations.
     """
     config = config or CompressConfig()
-    now = Conversation.read(shape_of(protocol, messages), messages)
+    now = conversation_of(messages, protocol)
     known = observe(state or CompressState(), now, config)
     waiting = waiting_calls(now, config)
     known = replay(known, now, config, waiting.places)
@@ -75,7 +74,7 @@ def render(
         CallerError: as `apply_calls`.
     """
     config = config or CompressConfig()
-    now = Conversation.read(shape_of(protocol, messages), messages)
+    now = conversation_of(messages, protocol)
     known = observe(state or CompressState(), now, config)
     return now.shape.write(messages, shown(known, now, config))
 
@@ -137,6 +136,6 @@ def _board(
     messages: Json, config: CompressConfig | None, protocol: str | WireProtocol | None, state: CompressState | None
 ) -> tuple[Board, CompressState]:
     config = config or CompressConfig()
-    now = Conversation.read(shape_of(protocol, messages), messages)
+    now = conversation_of(messages, protocol)
     known = observe(state or CompressState(), now, config)
     return Board(known, now, config), known

@@ -26,7 +26,7 @@ from trimtab.types import Json
 from trimtab.wire import WireProtocol, detect, protocols
 from trimtab.wire.histories import Shape
 
-__all__ = ["rebuild_state", "replay", "shape_of"]
+__all__ = ["conversation_of", "rebuild_state", "replay", "shape_of"]
 
 _Done: TypeAlias = tuple[str, str, bool]  # of a mark: tool, digest, whether it was taken
 
@@ -53,24 +53,42 @@ def rebuild_state(
     Raises:
         CallerError: an unknown protocol, one that cannot be found out, or one that has no conversations.
     """
-    now = Conversation.read(shape_of(protocol, messages), messages)
-    return replay(state or CompressState(), now, config or CompressConfig())
+    return replay(state or CompressState(), conversation_of(messages, protocol), config or CompressConfig())
+
+
+def conversation_of(request: Json, protocol: str | WireProtocol | None = None) -> Conversation:
+    """A request's messages, or a list of them, as they can be sent: a malformed call carries an object.
+
+    `CompressSession` keeps them so, and refs show the sizes of what is kept.
+
+    Raises:
+        CallerError: as `rebuild_state`.
+    """
+    wire = _protocol_of(protocol, request)
+    shape = shape_of(wire, None)
+    return Conversation.read(shape, wire.with_calls(request, {}))
 
 
 def shape_of(protocol: str | WireProtocol | None, request: Json) -> Shape:
     """How a protocol writes conversations. Raises CallerError."""
+    wire = _protocol_of(protocol, request)
+    shape = getattr(wire, "history", None)
+    if not isinstance(shape, Shape):
+        raise CallerError(f"the protocol {wire.name!r:.80} cannot read conversations: it has no `history`")
+    return shape
+
+
+def _protocol_of(protocol: str | WireProtocol | None, request: Json) -> WireProtocol:
     if protocol is None:
         protocol = detect(request)
         if protocol is None:
             raise CallerError(f"the protocol of the request cannot be told; name one of {', '.join(protocols)}")
     if isinstance(protocol, str):
         if protocol not in protocols:
-            raise CallerError(f"unknown protocol {protocol!r:.80}; known: {', '.join(protocols)}")
-        protocol = protocols[protocol]
-    shape = getattr(protocol, "history", None)
-    if not isinstance(shape, Shape):
-        raise CallerError(f"the protocol {protocol.name!r:.80} cannot read conversations: it has no `history`")
-    return shape
+            known = f"{', '.join(protocols)}; a plugin's is given itself: host.protocols[name]"
+            raise CallerError(f"unknown protocol {protocol!r:.80}; known: {known}")
+        return protocols[protocol]
+    return protocol
 
 
 def replay(
