@@ -46,6 +46,8 @@ _DECOYS: Final = frozenset(
     [
         "example",
         "examples",
+        "forexample",
+        "observation",
         "meta",
         "metadata",
         "schema",
