@@ -213,8 +213,15 @@ def test_what_is_missing_is_named(name: str) -> None:
         load_state(stored)
 
 
-@pytest.mark.parametrize("value", [None, 7, "state", [], {}, {"v": 0}, {"v": 2}, {"v": "1"}, {"v": True}])
+@pytest.mark.parametrize("value", [{"v": 0}, {"v": 2}, {"v": "1"}, {"v": True}])
 def test_other_versions_are_refused(value: Json) -> None:
-    """A later version's state, and what is none, with the version that can be read."""
+    """A later version's state, with the version that can be read."""
     with pytest.raises(CallerError, match="this is version 1"):
+        load_state(value)
+
+
+@pytest.mark.parametrize("value", [None, 7, '{"v": 1}', [], {}, {"messages": []}])
+def test_what_is_no_state_is_refused(value: Json) -> None:
+    """Text that was not decoded, or another object: with what a state is."""
+    with pytest.raises(CallerError, match=r"stored state.*`dump_state`"):
         load_state(value)

@@ -107,7 +107,13 @@ class CompressSession:
         return list(self._messages)
 
     def say(self, text: str) -> None:
-        """The user says something."""
+        """The user says something: a text. What is more than that goes to `add`.
+
+        Raises:
+            CallerError: it is no text; calls of the last response wait for their answers.
+        """
+        if not isinstance(text, str):
+            raise CallerError(f"what the user says is a text, not {type(text).__name__}; a whole message goes to `add`")
         self.add([self._shape.user_text(text)])
 
     def add(self, natives: Iterable[Json]) -> None:
@@ -166,7 +172,8 @@ class CompressSession:
         """The next request: the given one with the history as it is to be shown.
 
         Args:
-            request: what else the request says (model, tools, system); None: only the list of messages is wanted.
+            request: what else the request says (model, tools, a system prompt that stands beside the messages); its
+                messages are replaced. None: only the list of messages is wanted.
             tokens: that the last request took, as the provider counted; None: they are estimated.
 
         Raises:
@@ -203,9 +210,9 @@ class CompressSession:
         Raises:
             CallerError: calls wait for their answers; the reader does not keep messages.
         """
-        calls = reader.close()
         if not isinstance(reader, SpeakingStream):
             raise CallerError(f"{type(reader).__name__} does not keep the message: pass it whole to `receive`")
+        calls = reader.close()
         return self._receive(reader.said(), calls)
 
     def answer(self, answers: Iterable[Answer]) -> None:

@@ -56,9 +56,13 @@ def load_state(value: Json) -> CompressState:
     """The state that `dump_state` gave.
 
     Raises:
-        CallerError: it is damaged (the message names the place), or of a later version.
+        CallerError: it is none, damaged (the message names the place), or of a later version.
     """
-    version = value.get("v") if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        raise CallerError(f"a stored state is the object that `dump_state` gave, decoded, not {type(value).__name__}")
+    if "v" not in value:
+        raise CallerError("this is no stored state: it has no `v`, which every one that `dump_state` gives has")
+    version = value["v"]
     if version != _VERSION or isinstance(version, bool):
         raise CallerError(f"a stored state of version {version!r:.40} cannot be read here; this is version {_VERSION}")
     try:
