@@ -35,7 +35,7 @@ _NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string wh
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
 _EARLY: Final = re.compile('["\'][ \\t\\r\\n]*+,[ \\t\\r\\n]*+(["\'])[A-Za-z_]++\\1[ \\t]*+:[ \\t\\r\\n]*+["\\[{0-9]')
 # More of what may be missing or inside a string than any text has by mistake.
-MANY: Final = 50_000
+MANY: Final = 30_000
 _decode = JSONDecoder().raw_decode
 
 
@@ -78,7 +78,7 @@ class QuotedText:
         self._joined: list[str] = []  # the texts before this one that are one string with it
         self._in_brackets = False
         self._doubt = False
-        self._inner = 0  # inner quotes, joints, missing commas and missing keys in all the text
+        self._inner = 0  # inner quotes, joints, missing commas, keys and values in all the text
         self._skipped = -1
         self._wasted = 0
         self._comment_end = ""

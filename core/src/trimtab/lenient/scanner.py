@@ -221,6 +221,7 @@ class Scanner(BareText):
             return False
         if char in CLOSERS or char in COMMAS:
             self.repairs[names.MISSING_VALUE] = None
+            self._inner += 1
             self.pos = i
             self.on_value(None, i, i, True)
             self._after_value()
