@@ -295,3 +295,23 @@ def test_what_is_given_to_the_wrong_method() -> None:
     with pytest.raises(CallerError, match=r"unknown protocol 'parrot'.* a plugin's is given itself"):
         CompressSession("parrot")
     assert session.messages == []
+
+
+def test_a_request_with_other_messages_is_refused() -> None:
+    """They would be lost; the session's own, given once more, are replaced by what is shown of them."""
+    session = CompressSession("openai-chat")
+    session.say("go")
+    with pytest.raises(CallerError, match="messages of its own"):
+        session.request({"model": "m", "messages": [{"role": "system", "content": "Be kind."}]})
+    assert session.request({"model": "m", "messages": session.messages})["model"] == "m"
+
+
+@pytest.mark.parametrize("response", [{"error": {"message": "overloaded"}}, "hello", None, 3])
+def test_what_is_no_response_is_refused(response: Any) -> None:
+    """An error body is no turn without calls: the loop would end as if all was said."""
+    session = CompressSession("openai-chat")
+    session.say("go")
+    before = session.messages
+    with pytest.raises(CallerError, match="no response of openai-chat"):
+        session.receive(response)
+    assert session.messages == before

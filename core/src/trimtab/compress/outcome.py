@@ -33,6 +33,7 @@ class Outcome:
         text: for the model: a receipt, or what was wrong: in full after the first two failures in a row, with an end
             to it after the third, then short.
         mark: what the state keeps of it.
+        call_id: of the call; None where the wire has none, or it was written into a text.
         folds, refusals: of a compress call, by range.
         opened: of a decompress call.
         parsed: how the arguments of a compress call were read.
@@ -43,6 +44,7 @@ class Outcome:
     ok: bool
     text: str = field(repr=False)
     mark: Mark
+    call_id: str | None = None
     folds: tuple[Fold, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     opened: Block | None = None
@@ -68,7 +70,13 @@ def answer_compress(board: Board, marks: Sequence[Mark], asked: Asked) -> Outcom
     else:
         said = unreadable(board, parsed.diagnostics, upto)
     outcome = Outcome(
-        ok=done.mark.ok, text="", mark=done.mark, folds=applied.folds, refusals=applied.refusals, parsed=parsed
+        ok=done.mark.ok,
+        text="",
+        mark=done.mark,
+        call_id=asked.call_id,
+        folds=applied.folds,
+        refusals=applied.refusals,
+        parsed=parsed,
     )
     return _told(board, marks, outcome, said, board.config.compress)
 
@@ -79,7 +87,7 @@ def answer_decompress(board: Board, marks: Sequence[Mark], asked: Asked) -> Outc
     block = done.block
     inner = () if block is None or done.mark.whole else block.blocks
     said = _unopened(board, done.ref) if block is None else opened(board, block, inner)
-    outcome = Outcome(ok=done.mark.ok, text="", mark=done.mark, opened=block)
+    outcome = Outcome(ok=done.mark.ok, text="", mark=done.mark, call_id=asked.call_id, opened=block)
     return _told(board, marks, outcome, said, board.config.decompress)
 
 

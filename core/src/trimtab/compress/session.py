@@ -40,6 +40,7 @@ from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import RawCall, Stream, WireProtocol, protocols
 from trimtab.wire.histories import Answer
+from trimtab.wire.nodes import is_object, member
 from trimtab.wire.types import SpeakingStream
 
 __all__ = ["CompressSession", "Turn"]
@@ -172,14 +173,15 @@ class CompressSession:
         """The next request: the given one with the history as it is to be shown.
 
         Args:
-            request: what else the request says (model, tools, a system prompt that stands beside the messages); its
-                messages are replaced. None: only the list of messages is wanted.
+            request: what else the request says (model, tools, a system prompt that stands beside the messages). None:
+                only the list of messages is wanted.
             tokens: that the last request took, as the provider counted; None: they are estimated.
 
         Raises:
-            CallerError: calls wait for their answers.
+            CallerError: calls wait for their answers; the request has messages that are not the session's.
         """
         self._refuse_waiting()
+        self._refuse_foreign(request)
         sent = self._sent
         if sent is None or not sent.is_of(self._now, self.state, tokens):
             with self._all_or_nothing():
@@ -200,9 +202,12 @@ class CompressSession:
         """The model's answer, whole: it joins the history, and its calls of our tools are answered.
 
         Raises:
-            CallerError: calls wait for their answers.
+            CallerError: calls wait for their answers; it is an error, or no response.
         """
-        return self._receive(self._shape.said(response), self.protocol.tool_calls(response))
+        natives, calls = self._shape.said(response), self.protocol.tool_calls(response)
+        if not natives and not calls and (not is_object(response) or member(response, "error") is not None):
+            raise CallerError(f"this is no response of {self.protocol.name} with a message in it; nothing was taken in")
+        return self._receive(natives, calls)
 
     def receive_stream(self, reader: Stream) -> Turn:
         """As `receive`, from a stream reader (`session.protocol.stream()`) that was fed all there was.
@@ -276,6 +281,15 @@ class CompressSession:
                 f"the calls {ids_of(waiting.values())} wait for their answers: pass them to `answer` first"
             )
 
+    def _refuse_foreign(self, request: Json) -> None:
+        """Messages in a request would be replaced: none may be lost that way."""
+        given = () if request is None else self._shape.place(request)[1]
+        own = (self._given, self._messages)
+        if given and not any(len(given) == len(one) and all(map(_same, given, one)) for one in own):
+            raise CallerError(
+                "the request has messages of its own, which are not the session's: give these to `add` or `sync` first"
+            )
+
     def _extend(self, natives: Sequence[Json]) -> None:
         """The history goes on."""
         self._given += natives
@@ -296,3 +310,7 @@ def _span(now: Conversation, rows: range) -> tuple[int, int]:
     """Where these rows are among all messages."""
     places = [place for place, message in enumerate(now.messages) if message.role != "system"]
     return (places[rows[0]], places[rows[-1]] + 1) if rows else (len(now.messages), len(now.messages))
+
+
+def _same(left: Json, right: Json) -> bool:
+    return left is right or bool(left == right)
