@@ -38,7 +38,7 @@ _OPENERS: Final = frozenset("[{(")
 _PROSE: Final = re.compile("[A-Za-z][A-Za-z'’]*+(?:[.!:]|[ ,][A-Za-z (])|<[A-Za-z|｜]|>[ \\t]")
 _ITEM_CLOSERS: Final = frozenset("}]`")
 _NEAR: Final = 40
-_LAST_QUOTE: Final = re.compile("[^\"{}]*+(?:\\{[^\"{}]*+\\}[^\"{}]*+)*\"(?=[ \\t\\r\\n]*+[,}\\]])")
+_LAST_QUOTE: Final = re.compile('[^"{}]*+(?:\\{[^"{}]*+\\}[^"{}]*+)*"(?=[ \\t\\r\\n]*+[,}\\]])')
 _WORD_ENDS: Final = 4_000  # where a text without quotes could end, and does not: with more it does not end at all
 _COLONS: Final = frozenset(":：")
 _ONE_WORD: Final = re.compile("[A-Za-z0-9_-]+'")
