@@ -314,6 +314,22 @@ def test_calls_that_are_in_sight_again_are_the_same() -> None:
     assert session.state == load_state(dump_state(after))
 
 
+def test_reasoning_goes_with_its_own_call() -> None:
+    """Two items of reasoning are two messages: with one out of sight, the other one is still before its call."""
+    shape = shape_of("openai-responses", None)
+    own, other = [
+        [
+            {"type": "reasoning", "id": f"rs_{name}", "summary": [], "encrypted_content": name},
+            {"type": "function_call", "call_id": name, "name": name, "arguments": "{}"},
+            {"type": "function_call_output", "call_id": name, "output": "Nothing was changed."},
+        ]
+        for name in ("compress", "read")
+    ]
+    user = {"role": "user", "content": LONG[0]}
+    state = observe(CompressState(), Conversation.read(shape, [user, *own, *other]), CONFIG)
+    assert numbers(observe(state, Conversation.read(shape, [user, *other]), CONFIG)) == [1, 5, 6, 7]
+
+
 def test_searches_may_be_taken_out_of_sight_with_them() -> None:
     """All our tools are alike in that."""
     begin = said(*LONG[:5])

@@ -104,6 +104,11 @@ class Talk(RuleBasedStateMachine):
         self.words += 1
         return f"word qz{self.words}zq" + " and so on" * (size // 10)
 
+    def thought(self) -> str:
+        """Thoughts that no other message has."""
+        self.words += 1
+        return f"hm {self.words}"
+
     def now(self) -> Conversation:
         return Conversation.read(self.shape, self.session.messages)
 
@@ -116,12 +121,14 @@ class Talk(RuleBasedStateMachine):
 
     @rule(size=SIZES, thought=st.booleans())
     def assistant_speaks(self, size: int, thought: bool) -> None:
-        self.receive(Reply(text=self.text(size), thought="hm" if thought else ""))
+        self.receive(Reply(text=self.text(size), thought=self.thought() if thought else ""))
 
     @rule(data=st.data(), count=st.integers(1, 3), size=SIZES, thought=st.booleans(), says=st.booleans())
     def assistant_uses_tools(self, data: st.DataObject, count: int, size: int, thought: bool, says: bool) -> None:
         calls = self.tool_calls(data, count)
-        self.receive(Reply(text=self.text(size) if says else "", calls=calls, thought="hm" if thought else ""), data)
+        self.receive(
+            Reply(text=self.text(size) if says else "", calls=calls, thought=self.thought() if thought else ""), data
+        )
 
     def tool_calls(self, data: st.DataObject, count: int) -> tuple[Called, ...]:
         ids = data.draw(st.lists(st.sampled_from(_IDS), min_size=count, max_size=count, unique=True), "ids")
@@ -235,7 +242,7 @@ class Talk(RuleBasedStateMachine):
         calls = [*others, *own] if data.draw(st.booleans(), "others first") else [*own, *others]
         reply = Reply(
             text=self.text(10) if data.draw(st.booleans(), "says") else "",
-            thought="hm" if data.draw(st.booleans(), "thinks") else "",
+            thought=self.thought() if data.draw(st.booleans(), "thinks") else "",
             calls=tuple(calls),
             cut=data.draw(st.booleans(), "cut off") if way == "cut" else False,
         )

@@ -30,12 +30,14 @@ _WHOLE: Final = re.compile("(?<=[0-9])\\.0(?=[],}])")
 def key_of(message: Message, by_id: bool = False) -> str:
     """16 hex digits of the SHA-256 of who says what: texts without white space around, calls, results, other blocks.
 
-    Cache points, the ids of calls and messages, thinking and the spelling of arguments count for nothing. `by_id`: a
-    message of the assistant's that has an id is known by that, since it goes on after it was first said.
+    Cache points, the ids of calls and messages, the spelling of arguments, and thinking beside other parts count for
+    nothing. `by_id`: a message of the assistant's that has an id is known by that, since it goes on after it was first
+    said.
     """
     if by_id and message.role == "assistant" and (name := text(message.native, "id")):
         return sha256(utf8(f"id\0{name}")).hexdigest()[:_DIGITS]
-    said = "\0".join([message.role, *(f"{part.kind}\1{_said(part)}" for part in message.parts if _counts(part))])
+    parts = [part for part in message.parts if _counts(part)] or message.of("thinking")
+    said = "\0".join([message.role, *(f"{part.kind}\1{_said(part)}" for part in parts)])
     return sha256(utf8(said)).hexdigest()[:_DIGITS]
 
 
