@@ -99,7 +99,7 @@ def test_rebuild(compare: Any, folding: list[Any]) -> None:
 
 
 def test_linear(compare: Any, folding: list[Any]) -> None:
-    """Four times the messages take at most eight times as long: it is linear, but for what the collector of cycles adds."""
+    """Four times the messages take at most eight times as long: linear, but for what the collector of cycles adds."""
     many = conversation(4 * MANY, calls=True)
     compare.ratio(
         "compress: rebuild 40,000 against 10,000 messages",
