@@ -14,8 +14,8 @@ from trimtab.compress import CompressConfig, CompressSession, compress_tools, re
 from trimtab.compress.apply import fold_ranges
 from trimtab.compress.arguments.results import CompressRange
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.refs import observe
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.observe import observe
 from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.testing.replies import FLAVOURS, RESPONSES, Called, Reply, protocol_of

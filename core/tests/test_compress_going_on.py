@@ -182,3 +182,19 @@ def test_blocks_survive_a_client_that_changes_texts_a_little(change: Callable[[s
     assert [one.ref for one in other.state.seen] == [one.ref for one in session.state.seen]
     assert active(other) == {"b1": list(range(3, 11))}
     assert len(other.request()) == len(session.request())
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_the_same_history_once_more_is_the_same_turn(others: bool) -> None:
+    """A host that asks twice gets the same answers, not a second turn; with one message more it is looked at anew."""
+    calls = [called("k", "compress", GOOD), *([called("r", "read", {})] if others else [])]
+    messages = [*talk(12), {"role": "assistant", "content": None, "tool_calls": calls}]
+    session = begin([], min_chars=0)
+    turn = session.sync(messages)
+    assert turn is not None
+    assert [one.ok for one in turn.outcomes] == [True]
+    assert session.sync(list(messages)) is turn
+    results = [{"role": "tool", "tool_call_id": one["id"], "content": turn.answers[0].value} for one in calls]
+    assert session.sync([*messages, *results]) is None
+    assert session.sync([]) is None
+    assert session.messages == []

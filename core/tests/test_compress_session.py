@@ -263,3 +263,55 @@ def test_damaged_calls_are_taken_and_replayed(arguments: str) -> None:
     state = rebuild_state(session.messages, session.config, protocol="openai-chat")
     assert state == session.state
     assert active(session) == {"b1": [1, 2, 3, 4, 5, 6]}
+
+
+@pytest.mark.parametrize(
+    ("config", "complaint"),
+    [
+        ({"window": 0}, "window must be a whole number from 1, not 0"),
+        ({"growth": "x"}, "growth must be a whole number from 1, not 'x'"),
+        ({"pressure": 75}, "pressure and emergency are shares of the window"),
+        ({"tags": "yes"}, "tags must be 'all', 'text' or 'none', not 'yes'"),
+        ({"protected_tools": "read"}, "protected_tools are several names, not one text 'read'"),
+        ({"search": "compress"}, "the tools need different names"),
+        ({"counter": "o200k"}, r"as trimtab\.tokens\.Exact\(\"o200k\"\) is, not 'o200k'"),
+    ],
+)
+def test_a_configuration_that_is_none(config: dict[str, Any], complaint: str) -> None:
+    """It is refused where it is made: a text has a `count` of its own, which would count no tokens, silently."""
+    with pytest.raises(CallerError, match=complaint):
+        CompressConfig(**config)
+
+
+def test_what_is_given_to_the_wrong_method() -> None:
+    """The error names the right one, and nothing has changed."""
+    session = CompressSession("openai-chat")
+    message: Any = {"role": "user", "content": "Go on."}
+    with pytest.raises(CallerError, match="a text, not dict; a whole message goes to `add`"):
+        session.say(message)
+    reader: Any = message
+    with pytest.raises(CallerError, match="dict does not keep the message: pass it whole to `receive`"):
+        session.receive_stream(reader)
+    with pytest.raises(CallerError, match=r"unknown protocol 'parrot'.* a plugin's is given itself"):
+        CompressSession("parrot")
+    assert session.messages == []
+
+
+def test_a_request_with_other_messages_is_refused() -> None:
+    """They would be lost; the session's own, given once more, are replaced by what is shown of them."""
+    session = CompressSession("openai-chat")
+    session.say("go")
+    with pytest.raises(CallerError, match="messages of its own"):
+        session.request({"model": "m", "messages": [{"role": "system", "content": "Be kind."}]})
+    assert session.request({"model": "m", "messages": session.messages})["model"] == "m"
+
+
+@pytest.mark.parametrize("response", [{"error": {"message": "overloaded"}}, "hello", None, 3])
+def test_what_is_no_response_is_refused(response: Any) -> None:
+    """An error body is no turn without calls: the loop would end as if all was said."""
+    session = CompressSession("openai-chat")
+    session.say("go")
+    before = session.messages
+    with pytest.raises(CallerError, match="no response of openai-chat"):
+        session.receive(response)
+    assert session.messages == before

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from trimtab._json import canonical
 from trimtab.compress import CompressSession, CompressState, dump_state, load_state
+from trimtab.compress.state import numbers_of
 from trimtab.errors import CallerError
 from trimtab.testing.talks import begin, compress, decompress, entry, talk
 from trimtab.types import Json
@@ -105,9 +108,31 @@ def test_a_state_of_version_1_opens() -> None:
         (("seen", 1, 0), 1, "two messages have one number"),
         (("issued",), 3, "a number that was not given yet"),
         (("blocks", 1, "number"), 1, "two blocks have one number"),
-        (("blocks", 2, "blocks"), [1, 9], "named is not there"),
+        (("blocks", 2, "blocks"), [1, 9], "b3 is made of a block"),
+        (("blocks", 2, "blocks"), [1, 3], "b3 is made of a block"),
+        (("blocks", 0, "blocks"), [3], "b1 is made of a block"),
+        (("blocks", 2, "blocks"), [1, 1], "b3 is made of blocks with the same message"),
+        (("blocks", 2, "blocks"), [1, 2, 2], "b3 is made of blocks with the same message"),
+        (("blocks", 2, "spans"), [[1, 8]], "or with one that it has not got"),
+        (("blocks", 2, "spans"), [[1, 8], [8, 18]], "b3 is made of blocks with the same message"),
+        (("blocks", 0, "spans"), [[8, 1]], "b1 stands for nothing"),
+        (("blocks", 0, "spans"), [[0, 8]], "b1 stands for nothing"),
+        (("blocks", 0, "spans"), [[1, 10**12]], "b1 stands for nothing"),
+        (("blocks", 0, "active"), True, "in two blocks that are shown"),
+        (("blocks", 0, "tier"), 0, "b1 has a tier"),
+        (("blocks", 0, "made_by"), 10**15, "b1 has a tier"),
+        (("blocks", 0, "tokens"), -1, "b1 has a tier"),
+        (("blocks", 0, "number"), 0, "is not there"),
+        (("seen", 0, 0), 0, "a number that was not given yet"),
+        (("seen", 0, 2), "", "a form or a size"),
+        (("seen", 0, 2), "a1", "a form or a size"),
+        (("seen", 0, 3), -1, "a form or a size"),
+        (("marks", 0, "message"), 10**15, "that there never was"),
+        (("marks", 0, "place"), -1, "that there never was"),
+        (("marks", 0, "left"), [-1], "that there never was"),
+        (("nudges", 0, "after"), 0, "that there never was"),
         (("marks", 0, "blocks"), [9], "named is not there"),
-        (("blocks", 0, "spans"), [], "stands for nothing"),
+        (("blocks", 0, "spans"), [], "b1 stands for nothing"),
     ],
 )
 def test_damage_is_named_by_its_place(path: tuple[Any, ...], value: Json, place: str) -> None:
@@ -121,6 +146,64 @@ def test_damage_is_named_by_its_place(path: tuple[Any, ...], value: Json, place:
         load_state(stored)
 
 
+WRONG: list[Json] = [
+    None,
+    True,
+    -1,
+    0,
+    3,
+    10**18,
+    1.5,
+    "",
+    "b1",
+    [],
+    [1],
+    [[1, 2]],
+    [[2, 1]],
+    [[1, 10**15]],
+    {},
+    "\ud800",
+]
+
+
+def places(node: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all values, of long lists the first two and the last."""
+    yield path
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from places(value, (*path, key))
+    elif isinstance(node, list):
+        for at in sorted({0, 1, len(node) - 1} & set(range(len(node)))):
+            yield from places(node[at], (*path, at))
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+def test_whatever_stands_anywhere(wrong: Json) -> None:
+    """A state with any value at any place is refused, or no message is lost with it, whatever the model then calls."""
+    made = session()
+    stored = dump_state(made.state)
+    for path in list(places(stored))[1:]:
+        changed: Any = copy.deepcopy(stored)
+        node = changed
+        for step in path[:-1]:
+            node = node[step]
+        node[path[-1]] = wrong
+        try:
+            state = load_state(changed)
+        except CallerError:
+            continue
+        other = CompressSession("openai-chat", config=made.config, messages=made.messages, state=state)
+        compress(other, entry("b1", "b3"))
+        decompress(other, "b3")
+        sent = canonical(other.request())
+        folded = [number for block in other.state.active for number in numbers_of(block.spans)]
+        assert len(folded) == len(set(folded)), path
+        there = {one.number for one in other.state.seen}
+        for block in other.state.active:
+            assert f"<folded {block.ref}: " in sent or there.isdisjoint(numbers_of(block.spans)), path
+        assert load_state(dump_state(other.state)) == other.state, path
+
+
 @pytest.mark.parametrize("name", ["issued", "seen", "blocks", "marks", "nudges"])
 def test_what_is_missing_is_named(name: str) -> None:
     """A state without one of its members is damaged, not empty."""
@@ -130,8 +213,15 @@ def test_what_is_missing_is_named(name: str) -> None:
         load_state(stored)
 
 
-@pytest.mark.parametrize("value", [None, 7, "state", [], {}, {"v": 0}, {"v": 2}, {"v": "1"}, {"v": True}])
+@pytest.mark.parametrize("value", [{"v": 0}, {"v": 2}, {"v": "1"}, {"v": True}])
 def test_other_versions_are_refused(value: Json) -> None:
-    """A later version's state, and what is none, with the version that can be read."""
+    """A later version's state, with the version that can be read."""
     with pytest.raises(CallerError, match="this is version 1"):
+        load_state(value)
+
+
+@pytest.mark.parametrize("value", [None, 7, '{"v": 1}', [], {}, {"messages": []}])
+def test_what_is_no_state_is_refused(value: Json) -> None:
+    """Text that was not decoded, or another object: with what a state is."""
+    with pytest.raises(CallerError, match=r"stored state.*`dump_state`"):
         load_state(value)

@@ -17,7 +17,6 @@ from trimtab.compress import (
     load_state,
     rebuild_state,
 )
-from trimtab.compress.outcome import should_stop
 from trimtab.errors import CompressFailed
 from trimtab.testing.replies import FLAVOURS, RESPONSES, Called, Reply, protocol_of
 from trimtab.testing.talks import (
@@ -147,9 +146,7 @@ def test_the_same_failing_call_ends_the_loop(again: str) -> None:
     """However it is spelt the second time."""
     session = begin(talk(20))
     assert not compress(session, entry("m900", "m9")).should_stop
-    assert not should_stop(session.state, 8)
     assert call(session, "compress", again % SUMMARY).should_stop
-    assert should_stop(session.state, 8)
 
 
 @pytest.mark.parametrize("arguments", [{}, "", "{", "no call at all", {"range": "all"}, [1]])

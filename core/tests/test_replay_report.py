@@ -12,8 +12,8 @@ from attrs import frozen
 from trimtab._json import canonical, utf8
 from trimtab.compaction.estimate import Estimator
 from trimtab.compress import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.rebuild import rebuild_state
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.shown import shown
 from trimtab.errors import CallerError
 from trimtab.host import Host

@@ -92,13 +92,30 @@ def test_no_calls_is_said(trimtab: Any) -> None:
     """Nothing is printed, and standard error says in which protocol nothing was found."""
     done = trimtab("calls", "-", stdin=json.dumps({**ANTHROPIC, "content": []}).encode())
     assert (done.code, done.text) == (0, "")
-    assert "no tool calls; read as anthropic" in done.err
+    assert "no tool calls; read as anthropic\n" in done.err
+
+
+def test_another_protocol_was_named(trimtab: Any) -> None:
+    """Where the one that was named finds nothing in what is surely another's, that one is named."""
+    done = trimtab("calls", "-", "--protocol", "openai-chat", stdin=json.dumps(ANTHROPIC).encode())
+    assert (done.code, done.text) == (0, "")
+    assert "no tool calls; read as openai-chat, though it looks like anthropic\n" in done.err
+
+
+def test_a_call_without_arguments_is_one_line(trimtab: Any) -> None:
+    """A stream that ends before them leaves no empty line."""
+    call = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
+    start = {"type": "content_block_start", "index": 0, "content_block": call}
+    done = trimtab("calls", "-", stdin=f"data: {json.dumps(start)}\n\n".encode())
+    assert done.text == "read  a  (cut off)\n"
 
 
 @pytest.mark.parametrize(
     ("words", "data", "complaint"),
     [
-        (["-"], b"hello", "looks like no wire protocol; name one with --protocol: openai-chat, "),
+        (["-"], b"hello", "looks like no wire protocol: it is no whole JSON, no JSON lines, no stream of events"),
+        (["-"], json.dumps(ANTHROPIC).encode()[:-9], "looks like no wire protocol: it is no whole JSON"),
+        (["-"], b"{}", "looks like no wire protocol; name one with --protocol: openai-chat, "),
         (["-", "--protocol", "openai"], b"{}", "unknown protocol 'openai'; known: "),
         (["missing.json"], b"", "missing.json cannot be read"),
         (["-"], b"", "the input is empty; give a recorded response, stream or request"),

@@ -45,7 +45,7 @@ def test_the_state_is_that_of_the_library(trimtab: Any, recorded: tuple[str, Any
     state = load_state(done.json)
     assert state == rebuild_state(request, protocol=name)
     assert [block.topic for block in state.active] == ["files"]
-    assert "1 call replayed, 0 that failed, 1 block shown" in done.err
+    assert "1 call replayed, 0 of them in vain, 1 block shown" in done.err
 
 
 def test_the_request_is_one_that_can_be_sent(trimtab: Any, recorded: tuple[str, Any]) -> None:

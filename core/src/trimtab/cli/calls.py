@@ -11,7 +11,7 @@ from trimtab._json import canonical
 from trimtab.cli.inputs import read_bytes
 from trimtab.cli.options import File, Name
 from trimtab.cli.places import load_policy
-from trimtab.cli.recorded import read_recorded
+from trimtab.cli.recorded import Recorded, read_recorded
 from trimtab.cli.screen import counted, saying
 from trimtab.cli.streams import emit
 from trimtab.discovery import load
@@ -61,12 +61,15 @@ def calls(
     if len(found.errors) > _NAMED:
         saying((f"… and {counted(len(found.errors) - _NAMED, 'other error')}", "red"))
     if not found.calls:
-        saying((f"no tool calls; {_read_as(found.protocol)}", "yellow"))
+        saying((f"no tool calls; {_read_as(found)}", "yellow"))
     return 1 if found.errors else 0
 
 
-def _read_as(protocol: str | None) -> str:
-    return "nothing but the error" if protocol is None else f"read as {protocol}"
+def _read_as(found: Recorded) -> str:
+    if found.protocol is None:
+        return "nothing but the error"
+    other = "" if found.looks is None else f", though it looks like {found.looks}"
+    return f"read as {found.protocol}{other}"
 
 
 def _print(call: RawCall, json: bool) -> None:
@@ -75,7 +78,8 @@ def _print(call: RawCall, json: bool) -> None:
         return
     marks = ("" if call.complete else "  (cut off)") + ("  (run by the provider)" if call.by_provider else "")
     emit(f"{call.name or '(no name)'}  {call.call_id}{marks}\n")
-    emit(f"  {_text(call.raw_args)}\n")
+    if call.raw_args != "":
+        emit(f"  {_text(call.raw_args)}\n")
 
 
 def _text(raw: Json) -> str:

@@ -16,8 +16,8 @@ from trimtab.cli.screen import console, counted, one_line, percent, put, saying,
 from trimtab.cli.streams import emit
 from trimtab.compress import Block, CompressConfig, Status, dump_state, load_state
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.rebuild import replay
+from trimtab.compress.rebuild import conversation_of, replay
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.compress.status import status_of
@@ -25,7 +25,6 @@ from trimtab.discovery import load
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import detect
-from trimtab.wire.lookup import shape_of
 
 __all__ = ["FlatSettings", "Settings", "rebuild", "status"]
 
@@ -107,11 +106,13 @@ def rebuild(file: File, /, *, request: bool = False, settings: FlatSettings = No
         emit(f"{canonical(found.now.shape.write(found.request, messages))}\n")
     else:
         emit(f"{canonical(dump_state(found.state))}\n")
-    good = sum(mark.ok for mark in found.state.marks)
-    failed = len(found.state.marks) - good
+    marks = found.state.marks
+    failed = sum(not mark.ok for mark in marks)
     blocks = counted(len(found.state.active), "block")
     messages_found = counted(len(found.now.rows), "message")
-    saying((f"{messages_found}, {counted(good, 'call')} replayed, {failed} that failed, {blocks} shown", "green"))
+    saying(
+        (f"{messages_found}, {counted(len(marks), 'call')} replayed, {failed} of them in vain, {blocks} shown", "green")
+    )
     return 0
 
 
@@ -123,7 +124,7 @@ def _replayed(file: str, settings: Settings) -> _Replayed:
         what = "this looks like no wire protocol" if name is None else f"unknown protocol {name!r:.80}"
         raise CallerError(f"{what}; name one with --protocol: {', '.join(known)}")
     config = _config(settings)
-    now = Conversation.read(shape_of(known[name], None), request)
+    now = conversation_of(request, known[name])
     if not now.rows:
         raise CallerError(f"{file} has no messages as {name} writes them; name the protocol with --protocol")
     before = CompressState() if settings.state is None else load_state(read_json(settings.state))
@@ -150,7 +151,10 @@ def _show(report: Status) -> None:
         styled(f"about {report.tokens:,} tokens, shown as {report.shown:,} (", (saved, "green"), ")"), soft_wrap=True
     )
     if report.failures:
-        screen.print(styled((f"the last {counted(report.failures, 'call')} failed", "yellow")), soft_wrap=True)
+        which = "call" if report.failures == 1 else f"{report.failures} calls"
+        screen.print(
+            styled((f"the last {which} of the compress and decompress tools failed", "yellow")), soft_wrap=True
+        )
     if report.blocks:
         rows = table("block", "tier", "messages", "tokens", "summary", right=("tier", "tokens"))
         for block in report.blocks:

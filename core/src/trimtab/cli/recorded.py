@@ -28,9 +28,13 @@ _ERROR_NAMES = ("error", "3")
 
 @frozen(kw_only=True)
 class Recorded:
-    """What was found, in order. `protocol`: what it was read as; None: there is nothing but errors."""
+    """What was found, in order.
+
+    `protocol`: what it was read as; None: there is nothing but errors. `looks`: another one that it looks like more.
+    """
 
     protocol: str | None
+    looks: str | None = None
     calls: list[RawCall] = field(factory=list)
     errors: list[str] = field(factory=list)
 
@@ -51,12 +55,17 @@ def read_recorded(data: bytes, protocol: str | None, known: Mapping[str, WirePro
         found = _calls(known[name], whole)
         if found or isinstance(whole, dict):
             values = whole if isinstance(whole, list) else [whole]
-            return Recorded(protocol=name, calls=found, errors=_errors(("", value) for value in values))
+            looks = None if found or guarded(known[name]).detect(whole) else detect(whole, known)
+            return Recorded(protocol=name, looks=looks, calls=found, errors=_errors(("", value) for value in values))
     events, name = _events(data, protocol, known)
     errors = _errors(events)
     if name is None:
         if errors:
             return Recorded(protocol=None, errors=errors)
+        if not events and whole is None and b"\0" not in data:
+            raise CallerError(
+                "this looks like no wire protocol: it is no whole JSON, no JSON lines, no stream of events"
+            )
         raise CallerError(f"this looks like no wire protocol; name one with --protocol: {', '.join(known)}")
     if not events:
         raise CallerError(f"nothing in it is an event or a response of {name}: no JSON, no server-sent events")

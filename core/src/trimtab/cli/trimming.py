@@ -122,8 +122,9 @@ def trim(
     array, and files named .jsonl or .ndjson, are one output to a line; anything else is a text. `--as` overrides this:
     a JSON file read `--as text` keeps its own spelling and indentation outside the moved texts.
 
-    A JSON object that is a request of a provider's with tool results in it, and for which no tool is named, is printed
-    with its results trimmed, each by its tool's budget, and everything else as it was.
+    A JSON object that is a request of a provider's with tool results in it is printed with its results trimmed, each by
+    its tool's budget, and everything else as it was; not with `--tool`, `--arguments`, `--focus` or `--row`, which are
+    about one output. A bare list of messages is one output too, unless `--as request` is given.
 
     A store that is named (by `--store`, TRIMTAB_STORE or the policy) is opened first; trimtab.db in this folder is made
     when a text is stored. Exits with 1 if an output was left whole because something failed.
@@ -275,6 +276,9 @@ class _Report:
         return self.outputs.form == "jsonl"
 
     def _tell_sizes(self) -> None:
+        if self._many and not self._number and not self.failed:
+            saying("no outputs in it, nothing stored")
+            return
         head = f"{counted(self._number, 'output')}: " if self._many else ""
         unit = self.budget.unit
         if self.refs:

@@ -9,7 +9,7 @@ from typing import Final
 from trimtab._json import canonical
 from trimtab.codecs.leaves import strings
 from trimtab.compaction.settings import FoldSettings
-from trimtab.compress.identity import texts_of
+from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import UnsupportedOutput
 from trimtab.pointer import Path, replace
 from trimtab.types import Json

@@ -23,7 +23,7 @@ from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
 from trimtab.compaction.usage import tokens_of
-from trimtab.compress.identity import key_of, texts_of
+from trimtab.compress.refs.identity import key_of, texts_of
 from trimtab.errors import SummaryFailed
 from trimtab.telemetry import log
 from trimtab.types import Json

@@ -1,4 +1,4 @@
-"""The `compress` tool: its definition, one lenient parser for its arguments, what to tell a model that misused it."""
+"""A model that shortens its own history: its tools, the reader of their arguments, the state, and `CompressSession`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from trimtab.compress.arguments.results import CompressRange, Diagnostics, Parse
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.definitions.checking import Finding, check_tool_definitions
 from trimtab.compress.definitions.tools import compress_tools
+from trimtab.compress.functions import Applied, apply_calls, remind, render, report, search_folded
 from trimtab.compress.outcome import Outcome
 from trimtab.compress.ranges import Refusal
 from trimtab.compress.rebuild import rebuild_state
+from trimtab.compress.search import Hit
 from trimtab.compress.session import CompressSession
 from trimtab.compress.state import Block, CompressState
 from trimtab.compress.status import Status
@@ -21,6 +23,7 @@ from trimtab.wire.histories import Answer
 
 __all__ = [
     "Answer",
+    "Applied",
     "Block",
     "CompressConfig",
     "CompressRange",
@@ -29,11 +32,13 @@ __all__ = [
     "Diagnostics",
     "Finding",
     "Fold",
+    "Hit",
     "Outcome",
     "Parsed",
     "Refusal",
     "Status",
     "Turn",
+    "apply_calls",
     "check_tool_definitions",
     "compress_tools",
     "dump_state",
@@ -41,4 +46,8 @@ __all__ = [
     "load_state",
     "parse_compress_args",
     "rebuild_state",
+    "remind",
+    "render",
+    "report",
+    "search_folded",
 ]

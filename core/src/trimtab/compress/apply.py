@@ -220,7 +220,7 @@ def _block(board: Board, plan: _Plan, made_by: int) -> Block:
     rows = sorted([*plan.rows, *(at for block in inner for at in board.places_of(block))])
     asked = plan.span.range
     return Block(
-        number=max(board.blocks, default=0) + 1,
+        number=board.next_block,
         tier=1 + max((block.tier for block in inner), default=0),
         summary=asked.summary,
         topic=asked.topic,

@@ -10,8 +10,9 @@ from itertools import accumulate
 from attrs import evolve
 
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.state import Block, CompressState, Seen, numbers_of
+from trimtab.compress.folded import is_told
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.state import Block, CompressState, Seen
 from trimtab.wire.histories import Message, is_prompt, units
 
 __all__ = ["Board"]
@@ -23,6 +24,7 @@ class Board:
     Attributes:
         seen, rows: the messages, aligned.
         blocks: all blocks by number.
+        next_block: the number that the next block gets.
         shown: numbers of the active blocks.
         ties: calls with their results, by row.
         unit: for each row the first row of those that are folded together or not at all.
@@ -35,6 +37,7 @@ class Board:
         self.seen: Sequence[Seen] = state.seen
         self.rows: Sequence[Message] = now.rows
         self.blocks: dict[int, Block] = {block.number: block for block in state.blocks}
+        self.next_block = max(self.blocks, default=0) + 1
         self.shown: set[int] = {block.number for block in state.blocks if block.active}
         self.place = {one.number: at for at, one in enumerate(state.seen)}
         self.ties = now.ties()
@@ -49,7 +52,7 @@ class Board:
         # Messages that have the results of their calls in themselves: each is an answer that is finished.
         self._closed = {call for call, result in pairs if call == result} - set(self._unanswered)
         # For each row the last prompt up to there.
-        self._prompts = list(accumulate((at if is_prompt(row) else -1 for at, row in enumerate(now.rows)), max))
+        self._prompts = list(accumulate((at if _asks(row) else -1 for at, row in enumerate(now.rows)), max))
         self.unit_sizes = Counter(self.unit)
         self.unit_ends: dict[int, int] = {}
         for at, unit in enumerate(self.unit):
@@ -70,12 +73,19 @@ class Board:
 
     def places_of(self, block: Block) -> list[int]:
         """The rows that a block stands for and that are still there, ascending."""
-        return sorted(self.place[number] for number in numbers_of(block.spans) if number in self.place)
+        return sorted(at for first, last in block.spans for at in self._between(first, last))
+
+    def _between(self, first: int, last: int) -> Iterable[int]:
+        """The rows of messages with these numbers, however many numbers that are."""
+        if last - first > len(self.place):
+            return [at for number, at in self.place.items() if first <= number <= last]
+        return [self.place[number] for number in range(first, last + 1) if number in self.place]
 
     def fold(self, block: Block) -> None:
         """A new block in the place of its rows and of the blocks folded into it."""
         self.shown.difference_update(block.blocks)
         self.blocks[block.number] = block
+        self.next_block = max(self.next_block, block.number + 1)
         self.shown.add(block.number)
         self._cover(block, block.number)
 
@@ -94,9 +104,9 @@ class Board:
     def held(self, upto: int) -> set[int]:
         """Units that must stay as they are when the conversation has its first `upto` rows.
 
-        The newest messages, the last prompt, what is protected, and calls that wait for their results.
+        The newest messages, the last prompt, and calls that wait for their results; what is protected always stays.
         """
-        held = {self.unit[at] for at in range(max(0, upto - self.config.keep_recent), upto)} | self._guarded
+        held = {self.unit[at] for at in range(max(0, upto - self.config.keep_recent), upto)}
         at = upto - 1
         while at >= 0 and self.rows[at].role == "assistant" and (at == upto - 1 or at not in self._closed):
             held.add(self.unit[at])
@@ -111,7 +121,7 @@ class Board:
     def is_free(self, at: int, upto: int, held: set[int]) -> bool:
         """Whether a row may be folded: it is not held, and all that it is tied to is there."""
         unit = self.unit[at]
-        return unit not in held and self.unit_ends[unit] < upto
+        return unit not in held and unit not in self._guarded and self.unit_ends[unit] < upto
 
     def why_held(self, at: int, upto: int, inside: range) -> str:
         """Why a row of a range stays, as the end of a sentence. `inside`: the rows of the range."""
@@ -129,6 +139,11 @@ class Board:
         return f"{ref} belongs together with {self.seen[others[0]].ref}, which is outside of the range"
 
 
+def _asks(row: Message) -> bool:
+    """Whether the user says something in a message, beside what is only told in it."""
+    return is_prompt(row) and not all(part.kind == "text" and is_told(part.text) for part in row.parts)
+
+
 def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfig) -> set[int]:
     """Units with calls of protected tools, and the first prompt where it is to be kept."""
     tools = config.protected_tools
@@ -137,5 +152,5 @@ def _guarded(rows: Sequence[Message], unit: Sequence[int], config: CompressConfi
         for at, row in enumerate(rows)
         if tools and any(part.kind in ("call", "result") and part.name in tools for part in row.parts)
     }
-    first = next((at for at, row in enumerate(rows) if is_prompt(row)), None)
+    first = next((at for at, row in enumerate(rows) if _asks(row)), None)
     return held | {unit[first]} if first is not None and config.keep_first_prompt else held

@@ -45,7 +45,7 @@ class CompressConfig:
         growth: the model is reminded after so many tokens more than when it was last reminded.
         pressure, emergency: the shares of the window from which it is reminded sooner, and each time.
         stop_after: so many failures in a row end the loop (`should_stop`), as does the same failing call twice.
-        counter: counts tokens.
+        counter: counts tokens; `trimtab.tokens.Exact("o200k")` does so exactly.
     """
 
     compress: str = "compress"
@@ -69,6 +69,9 @@ class CompressConfig:
         for name, least in (("min_chars", 0), ("min_summary", 1), ("keep_recent", 0), ("growth", 1), ("stop_after", 1)):
             _whole(name, getattr(self, name), least)
         _whole("max_summary", self.max_summary, self.min_summary)
+        if not isinstance(self.counter, TokenCounter):
+            given = f"{self.counter!r:.80}"
+            raise CallerError(f'counter is an object that counts, as trimtab.tokens.Exact("o200k") is, not {given}')
         if self.window is not None:
             _whole("window", self.window, 1)
         if self.tags not in ("all", "text", "none"):

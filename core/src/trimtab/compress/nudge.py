@@ -64,8 +64,10 @@ def _growth(board: Board, state: CompressState) -> int:
     """Tokens of the messages since the last reminder or the last call, whether that was taken or not."""
     anchors = [state.nudges[-1].after] if state.nudges else []
     anchors += [state.marks[-1].message] if state.marks else []
-    begin = max((board.place[number] + 1 for number in anchors if number in board.place), default=0)
-    return sum(one.tokens for one, block in zip(board.seen[begin:], board.block_at[begin:], strict=True) if not block)
+    newest = max(anchors, default=0)  # which may be out of sight by now
+    return sum(
+        one.tokens for one, block in zip(board.seen, board.block_at, strict=True) if one.number > newest and not block
+    )
 
 
 def _text(band: Band, tokens: int, window: int, listed: list[Listed]) -> str:

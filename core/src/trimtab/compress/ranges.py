@@ -8,7 +8,7 @@ from attrs import frozen
 
 from trimtab.compress.arguments.results import CompressRange
 from trimtab.compress.board import Board
-from trimtab.compress.refs import parse_ref
+from trimtab.compress.refs.written import parse_ref
 
 __all__ = ["Reason", "Refusal", "Span", "blocks_shown", "resolve", "why_not_shown"]
 

@@ -6,26 +6,28 @@ are now, one that was refused is refused. Only a call without an answer of ours 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
-from typing import Final
+from collections import defaultdict, deque
+from collections.abc import Container, Mapping
+from typing import Final, Literal, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from trimtab.compress.board import Board
+from trimtab.compress.calls import Past, digest_of, fold, open_block
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.outcome import Asked, Past, answer_compress, answer_decompress
+from trimtab.compress.own import Own, own_calls
 from trimtab.compress.receipts import DONE, FAILED, OPENED, refused_in
-from trimtab.compress.refs import observe
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.observe import observe
 from trimtab.compress.state import CompressState, Mark
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire import RawCall, WireProtocol
-from trimtab.wire.histories import Message
-from trimtab.wire.lookup import shape_of
-from trimtab.wire.triggers import spoken
+from trimtab.wire import WireProtocol
+from trimtab.wire.lookup import protocol_of, shape_of
 
-__all__ = ["Own", "Waiting", "own_calls", "rebuild_state", "replay", "waiting_calls"]
+__all__ = ["conversation_of", "rebuild_state", "replay"]
+
+_Done: TypeAlias = tuple[str, str, bool]  # of a mark: tool, digest, whether it was taken
 
 _HEAD: Final = 200  # chars in which an answer shows that it is ours
 
@@ -50,90 +52,20 @@ def rebuild_state(
     Raises:
         CallerError: an unknown protocol, one that cannot be found out, or one that has no conversations.
     """
-    now = Conversation.read(shape_of(protocol, messages), messages)
-    return replay(state or CompressState(), now, config or CompressConfig())
+    return replay(state or CompressState(), conversation_of(messages, protocol), config or CompressConfig())
 
 
-@frozen(kw_only=True)
-class Own:
-    """A call of one of our tools: where it stands, the tool's name, `Part.at`; `spoken`: in tags in a text."""
+def conversation_of(request: Json, protocol: str | WireProtocol | None = None) -> Conversation:
+    """A request's messages, or a list of them, as they can be sent: a malformed call carries an object.
 
-    asked: Asked
-    tool: str
-    at: Path
-    spoken: bool = False
+    `CompressSession` keeps them so, and refs show the sizes of what is kept.
 
-
-def own_calls(state: CompressState, now: Conversation, config: CompressConfig, rows: Iterable[int]) -> Iterator[Own]:
-    """The calls of our tools in these rows, in order: those that the wire has, then those spoken in a text."""
-    tools = config.tools
-    for row in rows:
-        message = now.rows[row]
-        if message.role != "assistant":
-            continue
-        calls = message.of("call")
-        for place, part in enumerate(calls):
-            if part.name in tools:
-                asked = Asked(
-                    row=row,
-                    message=state.seen[row].number,
-                    place=place,
-                    call_id=part.call_id or None,
-                    raw_args=part.value,
-                    complete=part.complete,
-                )
-                yield Own(asked=asked, tool=part.name, at=part.at)
-        said = [call for part in message.of("text") for call in spoken(part.text)] if config.compress else []
-        for place, call in enumerate(said, len(calls)):
-            asked = Asked(
-                row=row,
-                message=state.seen[row].number,
-                place=place,
-                call_id=None,
-                raw_args=call.raw_args,
-                complete=call.complete,
-            )
-            yield Own(asked=asked, tool=config.compress, at=(), spoken=True)
-
-
-@frozen(kw_only=True)
-class Waiting:
-    """The calls at the end of a conversation that have no result yet: the rows of their turn, and `(row, Part.at)`."""
-
-    rows: range
-    calls: tuple[RawCall, ...] = field(repr=False)
-    places: frozenset[tuple[int, Path]]
-
-
-def waiting_calls(now: Conversation) -> Waiting:
-    """The calls that wait: those of the last messages of the assistant, with nothing behind them but other results."""
-    end = len(now.rows)
-    while end and _only_results(now.rows[end - 1]):
-        end -= 1
-    begin = end
-    while begin and now.rows[begin - 1].role == "assistant":
-        begin -= 1
-    done = {(tie.call_row + begin, tie.call_at) for tie in now.shape.ties([row.native for row in now.rows[begin:]])}
-    found = [
-        (row, part)
-        for row in range(begin, end)
-        for part in now.rows[row].of("call")
-        if not part.answered and (row, part.at) not in done
-    ]
-    return Waiting(
-        rows=range(begin, end),
-        calls=tuple(
-            [
-                RawCall(call_id=part.call_id, name=part.name, raw_args=part.value, complete=part.complete)
-                for _, part in found
-            ]
-        ),
-        places=frozenset([(row, part.at) for row, part in found]),
-    )
-
-
-def _only_results(message: Message) -> bool:
-    return message.role != "assistant" and bool(message.parts) and all(part.kind == "result" for part in message.parts)
+    Raises:
+        CallerError: as `rebuild_state`.
+    """
+    wire = protocol_of(protocol, request)
+    shape = shape_of(wire, None)
+    return Conversation.read(shape, wire.with_calls(request, {}))
 
 
 def replay(
@@ -157,11 +89,33 @@ def replay(
     board = Board(state, now, config)
     answers = _answers(board)
     marks: list[Mark] = list(state.marks)
+    gone: defaultdict[_Done, deque[int]] = defaultdict(deque)
+    for at, mark in enumerate(marks):
+        if mark.message not in board.place:
+            gone[mark.tool, mark.digest, mark.ok].append(at)
     for own in todo:
         past = Past() if own.spoken else answers.get((own.asked.row, own.at), Past())
-        answer = answer_compress if own.tool == config.compress else answer_decompress
-        marks.append(answer(board, marks, own.asked, past).mark)
+        if gone and past.how != "judge" and _is_back(board, marks, gone, own, past):
+            continue
+        carry_out = fold if own.tool == config.compress else open_block
+        marks.append(carry_out(board, own.asked, past).mark)
     return evolve(state, blocks=board.blocks_now(), marks=tuple(marks))
+
+
+def _is_back(board: Board, marks: list[Mark], gone: Mapping[_Done, deque[int]], own: Own, past: Past) -> bool:
+    """Whether a client took the call out of sight and shows it again; then its mark and its blocks are of this one.
+
+    `gone`: which marks are of messages that are not there.
+    """
+    tool: Literal["compress", "decompress"] = "compress" if own.tool == board.config.compress else "decompress"
+    alike = gone.get((tool, digest_of(own.asked, tool), past.how == "taken"))
+    if not alike:
+        return False
+    mark = marks[alike[0]]
+    marks[alike.popleft()] = evolve(mark, message=own.asked.message, place=own.asked.place)
+    for number in mark.blocks if tool == "compress" else ():
+        board.blocks[number] = evolve(board.blocks[number], made_by=own.asked.message)
+    return True
 
 
 def _answers(board: Board) -> dict[tuple[int, Path], Past]:

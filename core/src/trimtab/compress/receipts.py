@@ -48,8 +48,9 @@ _KEPT: Final = 6
 _FULL: Final = 2
 # A call with such a fault may be made again at once, with another summary.
 _OF_SUMMARY: Final[tuple[Reason, ...]] = ("summary-too-short", "summary-too-long", "no-gain")
-_ENTRY: Final = re.compile("- entry ([0-9]+), ")
-_MORE: Final = re.compile("- more entries: ([0-9, -]+)")
+_ENTRY: Final = re.compile("- entry ([0-9]{1,6}), ")
+_MORE: Final = re.compile("- more entries: [0-9]")
+_RUN: Final = re.compile("([0-9]{1,6})(?:-([0-9]{1,6}))?")
 _NUMBER: Final = re.compile("entry ([0-9]+): ")
 
 
@@ -95,10 +96,22 @@ def refused_in(text: str) -> frozenset[int]:
     for line in text.partition(f"\n{_NOT_DONE}\n")[2].split("\n"):
         if entry := _ENTRY.match(line):
             found.add(int(entry[1]))
-        elif more := _MORE.match(line):
-            runs = [[int(end) for end in run.split("-")] for run in more[1].split(", ")]
-            found.update(numbers_of(tuple([(run[0], run[-1]) for run in runs])))
+        elif _MORE.match(line):
+            found.update(numbers_of(_ascending(line)))
+            break
     return frozenset(found)
+
+
+def _ascending(line: str) -> Spans:
+    """The runs in a line, as far as they ascend, as ours do: an answer that was changed is no reason to fail."""
+    found: list[tuple[int, int]] = []
+    for text in line.partition(": ")[2].split(", "):
+        run = _RUN.fullmatch(text)
+        first, last = (int(run[1]), int(run[2] or run[1])) if run else (0, -1)
+        if last < first or (found and first <= found[-1][1]):
+            break
+        found.append((first, last))
+    return tuple(found)
 
 
 def refusal(board: Board, applied: Applied, parsed: Parsed, upto: int) -> Failure:
@@ -126,8 +139,8 @@ def unreadable(board: Board, diagnostics: Diagnostics, upto: int) -> Failure:
 
 def opened(board: Board, block: Block, inner: Sequence[int]) -> str:
     """What is shown now in the place of a block."""
-    folded = {number for one in inner for number in numbers_of(board.blocks[one].spans)}
-    direct = spans_of([number for number in numbers_of(block.spans) if number not in folded])
+    folded = {at for one in inner for at in board.places_of(board.blocks[one])}
+    direct = spans_of([board.seen[at].number for at in board.places_of(block) if at not in folded])
     shown = [f"b{one}" for one in inner] + ([_words(direct)] if direct else [])
     return f"{OPENED} in the place of {block.ref} the conversation has {', '.join(shown)} again."
 

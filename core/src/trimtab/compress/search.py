@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from attrs import field, frozen
 
 from trimtab.compress.board import Board
-from trimtab.compress.identity import texts_of
+from trimtab.compress.calls import decoded
+from trimtab.compress.refs.identity import texts_of
 from trimtab.focus import query_of, rank
-from trimtab.lenient import loads
+from trimtab.measure import shown
 from trimtab.types import Json
 
 __all__ = ["Hit", "answer_search", "search"]
@@ -54,9 +55,7 @@ def search(board: Board, query: str, limit: int = _LIMIT) -> list[Hit]:
 
 def answer_search(board: Board, raw: Json) -> str:
     """The text that a model gets for its call of the search tool."""
-    if isinstance(raw, bytes | bytearray | memoryview):
-        raw = bytes(raw).decode("utf-8", "replace")
-    arguments = loads(raw)[0] if isinstance(raw, str) else raw
+    arguments = decoded(raw)
     query = arguments if isinstance(arguments, str) else query_of(arguments)
     limit = _limit(arguments.get("limit")) if isinstance(arguments, dict) else _LIMIT
     if not query or not query.strip(" \t\r\n"):
@@ -66,7 +65,7 @@ def answer_search(board: Board, raw: Json) -> str:
     hits = search(board, query, limit)
     if not hits:
         return "Nothing in the folded messages has one of these words."
-    return _listed(hits, board.config.decompress)
+    return shown(_listed(hits, board.config.decompress))
 
 
 def _limit(value: Json) -> int:

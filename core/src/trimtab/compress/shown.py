@@ -14,8 +14,8 @@ from attrs import evolve
 
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.folded import block_text, nudge_text, tag, without_copies
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.state import CompressState, Mark
 from trimtab.pointer import Path
 from trimtab.types import Json

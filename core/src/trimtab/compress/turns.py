@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from itertools import islice
+from typing import Final
 
 from attrs import evolve, field, frozen
 
 from trimtab._json import canonical
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
 from trimtab.compress.folded import nudge_text
 from trimtab.compress.outcome import Outcome, answer_compress, answer_decompress
-from trimtab.compress.rebuild import Own, own_calls
+from trimtab.compress.own import Own, own_calls
 from trimtab.compress.receipts import repeated
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.search import answer_search
 from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError
@@ -21,7 +25,9 @@ from trimtab.types import Json
 from trimtab.wire import RawCall
 from trimtab.wire.histories import Answer
 
-__all__ = ["OpenTurn", "Turn"]
+__all__ = ["OpenTurn", "Turn", "ids_of"]
+
+_IDS: Final = 8  # named in an error
 
 
 @frozen(kw_only=True)
@@ -32,6 +38,7 @@ class Turn:
         calls: those that the application has to answer (`session.answer`), in order.
         outcomes: what became of the compress and decompress calls.
         answers: the session's own answers, those of searches among them; they join the history by themselves.
+        texts: its answers to calls that the model wrote into its text; each joins the history as the user's message.
         waits: whether the conversation is to go on: there were calls.
         should_stop: whether the loop ought to end, since the model repeats a failing call.
     """
@@ -39,11 +46,12 @@ class Turn:
     calls: tuple[RawCall, ...]
     outcomes: tuple[Outcome, ...] = field(repr=False)
     answers: tuple[Answer, ...] = field(repr=False)
+    texts: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def waits(self) -> bool:
         """Whether there were calls, so that the model waits for what they give."""
-        return bool(self.calls or self.answers)
+        return bool(self.calls or self.answers or self.texts)
 
     @property
     def should_stop(self) -> bool:
@@ -115,7 +123,8 @@ class OpenTurn:
         turn = Turn(
             calls=tuple(self.waiting().values()),
             outcomes=tuple(outcomes),
-            answers=tuple([answer for _, answer in sorted(self._answers.items())]),
+            answers=tuple(self.results()),
+            texts=tuple(self.texts()),
         )
         return state, turn
 
@@ -124,15 +133,16 @@ class OpenTurn:
 
     def _place_of(self, own: Own) -> int | None:
         """Where an own call is among all. One in a text that the protocol looks for no calls in is put behind them."""
-        call_id = own.asked.call_id
+        asked = own.asked
         for place, call in enumerate(self._calls):
             if place in self._answers or (place in self._spoken) != own.spoken:
                 continue
-            if own.spoken or (call.name == own.tool and call_id in (None, call.call_id)):
+            if own.spoken and call.raw_args == asked.raw_args:
+                return place
+            if not own.spoken and call.name == own.tool and asked.call_id in (None, call.call_id):
                 return place
         if not own.spoken:
             return None
-        asked = own.asked
         self._calls.append(RawCall(call_id="", name=own.tool, raw_args=asked.raw_args, complete=asked.complete))
         self._spoken.add(len(self._calls) - 1)
         return len(self._calls) - 1
@@ -141,18 +151,22 @@ class OpenTurn:
         """Calls without an answer, by their place."""
         return {place: call for place, call in enumerate(self._calls) if place not in self._answers}
 
-    def take(self, answers: Iterable[Answer]) -> None:
-        """The application's answers. Raises CallerError: one to no such call, or none to one of them."""
+    def taking(self, answers: Iterable[Answer]) -> OpenTurn:
+        """This turn with the application's answers. Raises CallerError: one to no such call, or none to one of them."""
+        taken = copy(self)
+        taken._answers = dict(self._answers)
         waiting = self.waiting()
-        given = list(answers)
-        wanted = [call.call_id for call in waiting.values()]
-        if sorted(one.call_id for one in given) != sorted(wanted):
-            got = ", ".join(repr(one.call_id)[:80] for one in given) or "none"
-            raise CallerError(f"answers to {', '.join(map(repr, wanted)) or 'no calls'} are wanted, not to {got}")
-        for place, call in waiting.items():
-            found = next(one for one in given if one.call_id == call.call_id)
-            given.remove(found)
-            self._answers[place] = found
+        given = list(answers) if isinstance(answers, Iterable) else [answers]
+        if not all(isinstance(one, Answer) and isinstance(one.call_id, str) for one in given):
+            raise CallerError("answers are `Answer` objects, each with the call_id of its call")
+        if Counter(one.call_id for one in given) != Counter(call.call_id for call in waiting.values()):
+            got = ids_of(given) or "none"
+            raise CallerError(f"answers to {ids_of(waiting.values()) or 'no calls'} are wanted, not to {got}")
+        by_id: defaultdict[str, deque[Answer]] = defaultdict(deque)
+        for one in given:
+            by_id[one.call_id].append(one)
+        taken._answers.update((place, by_id[call.call_id].popleft()) for place, call in waiting.items())
+        return taken
 
     def results(self) -> list[Answer]:
         """Answers to calls that are parts of a message, in the order of the calls."""
@@ -163,6 +177,12 @@ class OpenTurn:
         return [
             nudge_text(_text(answer.value)) for place, answer in sorted(self._answers.items()) if place in self._spoken
         ]
+
+
+def ids_of(these: Collection[RawCall | Answer]) -> str:
+    """The first few ids, for an error."""
+    more = f" and {len(these) - _IDS} more" if len(these) > _IDS else ""
+    return ", ".join(repr(one.call_id)[:80] for one in islice(these, _IDS)) + more
 
 
 def _text(value: Json) -> str:

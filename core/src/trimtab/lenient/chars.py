@@ -24,6 +24,7 @@ __all__ = [
     "HALF_KEY",
     "KEY_AHEAD",
     "KEY_WITHOUT_COLON",
+    "LIST_RUN",
     "LITERALS",
     "LITERALS_WINDOW",
     "MEMBER",
@@ -34,9 +35,11 @@ __all__ = [
     "PADDING_CHARS",
     "QUOTE_ENDS",
     "SEPARATORS",
+    "SINGLE_TEXT_RUN",
     "SPACE",
     "SPACES",
     "STRAIGHT",
+    "TEXT_RUN",
     "VALUE_LITERAL",
     "WORD",
 ]
@@ -47,15 +50,15 @@ ODD_SPACES: Final = re.compile(
 )
 PADDING_CHARS: Final = "\x00\t\n\v\f\r \x85\xa0\u200b\u200c\u200d\u2028\u2029\u2060\u3000\ufeff"
 SPACE: Final = re.compile(f"[{SPACES}]*+(?:\\\\[nrt][{SPACES}]*+)*")  # also escapes that stand outside of strings
-COMMAS: Final = frozenset(",，;")
+COMMAS: Final = frozenset(",，;；、")
 COLONS: Final = frozenset(":=：")
 OBJECT_OPENERS: Final = frozenset("{｛")
-ARRAY_OPENERS: Final = frozenset("[(［（")
-CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "["}
-FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）：，＂＇")
+ARRAY_OPENERS: Final = frozenset("[(［（【")
+CLOSERS: Final = {"}": "{", "｝": "{", "]": "[", ")": "[", "］": "[", "）": "[", "】": "["}
+FULL_WIDTH_MARKS: Final = frozenset("｛｝［］（）【】：，；、＂＇")
 COMMENT_START: Final = frozenset("/#<`~")
-SEPARATORS: Final = re.compile(f"[{SPACES},，;]*+(?:\\\\[nrt][{SPACES},，;]*+)*")
-OPENERS: Final = re.compile("\\{(?:[ \\t\\r\\n]*+\\{)*")
+SEPARATORS: Final = re.compile(f"[{SPACES},，;；、]*+(?:\\\\[nrt][{SPACES},，;；、]*+)*")
+OPENERS: Final = re.compile("[{｛](?:[ \\t\\r\\n]*+[{｛])*")
 CHAIN: Final = re.compile(f"[{SPACES},，;}}｝\\]\\)］）]*+(?:\\\\[nrt][{SPACES},，;}}｝\\]\\)］）]*+)*")
 CONTROLS: Final = re.compile("[\x00-\x1f]")
 
@@ -80,7 +83,7 @@ BODIES: Final = {
 }
 
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?\Z")
-WORD: Final = re.compile(f'[^{SPACES},，:：={{}}｛｝\\[\\]\\(\\)［］（）"“”＂]++')
+WORD: Final = re.compile(f'[^{SPACES},，；、:：={{}}｛｝\\[\\]\\(\\)［］（）【】"“”＂]++')
 
 _WS = "[ \\t\\n\\r]*+"
 _ANY = f"[{SPACES}]*+"
@@ -92,10 +95,24 @@ _FLAT = f"\\{{{_PAIR}(?:,{_PAIR})*\\}}(?={_WS}(?:,{_WS}[{{\\]]|\\]{_WS}(?:[}},\\
 # Strict JSON objects of scalars, one after another in an array: the undamaged part of a damaged text.
 ENTRY_RUN: Final = re.compile(f"{_FLAT}(?:{_WS},{_WS}{_FLAT})*")
 
+
+def _run_of(item: str) -> re.Pattern[str]:
+    """At least two of these in an array, each with a comma and another one behind it."""
+    return re.compile(f"{item}{_WS},{_WS}(?:{item}{_WS},{_WS})+(?={item}{_WS}[,\\]])")
+
+
+_IN_TEXT = "\\\\\x00-\x1f\ud800-\udfff"
+_PLAIN = "-?(?:0|[1-9][0-9]{0,14}+)|true|false|null"
+
+# Strict strings in a row, the same in single quotes, and arrays of numbers and literals.
+TEXT_RUN: Final = _run_of(f'"(?![ \\t\\n\\r{{])[^"{_IN_TEXT}]*+"')
+SINGLE_TEXT_RUN: Final = _run_of(f"'(?![ \\t\\n\\r{{])[^'\"{_IN_TEXT}]*+'")
+LIST_RUN: Final = _run_of(f"\\[{_WS}(?:(?:{_PLAIN}){_WS}(?:,{_WS}(?:{_PLAIN}){_WS})*)?\\]")
+
 # What can only be a key: a short quoted text or a bare name, then a colon; then the first character of its value.
 KEY_AHEAD: Final = re.compile(
-    r"(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|[“”„]([^”“\n]{1,64})[”“]|[‘’‚]([^’‘\n]{1,64})[’‘]"
-    r"|`([^`\n]{1,64})`|＂([^＂\n]{1,64})＂|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
+    r"(?:[uU]?\"([^\"\\\n]{1,64})\"|[uU]?'([^'\\\n]{1,64})'|[“”„]([^”“\n]{1,64})[”“]|[‘’‚]([^’‘\n]{1,64})[’‘]"
+    r"|`([^`\n]{1,64})`|[＂«]([^＂»\n]{1,64})[＂»]|([A-Za-z_$][A-Za-z0-9_$-]{0,63}+))"
     f"{_ANY}(?:=>|[:=：])" + _ANY
 )
 KEY_WITHOUT_COLON: Final = re.compile(f"[\"']([A-Za-z_][A-Za-z0-9_-]{{0,63}})[\"']{_ANY}[\"'\\[{{]")

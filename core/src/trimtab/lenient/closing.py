@@ -31,7 +31,17 @@ from trimtab.lenient.chars import (
     VALUE_LITERAL,
 )
 
-__all__ = ["WINDOW", "Place", "ends_item", "ends_member", "ends_root", "is_known", "known_key_ahead", "past_comments"]
+__all__ = [
+    "END_TAG",
+    "WINDOW",
+    "Place",
+    "ends_item",
+    "ends_member",
+    "ends_root",
+    "is_known",
+    "known_key_ahead",
+    "past_comments",
+]
 
 WINDOW: Final = 2048
 
@@ -39,12 +49,22 @@ _STRING_AHEAD: Final = {
     ends: re.compile(rf"[^\\{ends}]*+(?:\\.[^\\{ends}]*+)*", re.DOTALL) for ends in set(QUOTE_ENDS.values())
 }
 _CUT_KEY: Final = re.compile(f"[\"'“‘][A-Za-z_]?+[A-Za-z0-9_]{{0,63}}+[\"'”’]?+[{SPACES}]*+")
+_CUT_BARE_KEY: Final = re.compile(f"[A-Za-z_][A-Za-z0-9_]{{0,63}}+[{SPACES}]*+")
 _REF_AHEAD: Final = re.compile("[mb][0-9]")
 _COMMENT: Final = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*\*/|\#[^\n]*+|<!--(?:[^-]|-(?!->))*-->")
 _FENCE: Final = re.compile("```|~~~|</|<[|｜]|\\[/|data:")
+END_TAG: Final = re.compile(
+    "</(?:[a-z]{1,20}:)?(?:(?:tool|function)(?:_calls?|_use)?|acp_compress|compress|invoke|parameter|arguments|arg_value)s?>"
+    "|<[|｜][A-Za-z_▁]{1,40}[|｜]>"
+)
+"""A tag that ends a call, or a value of one."""
+
+_LAST_TAG: Final = re.compile(f"(?:{END_TAG.pattern})[{SPACES}]*+(?:\\Z|<)")
 _CLOSED_LATER: Final = re.compile("[\"'`”’][ \\t]*+[}\\]]")
 _MARK: Final = re.compile("[\"'“”`{}\\[\\]]")
-_STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂")
+# An object whose first key is damaged.
+_DAMAGED_ENTRY: Final = re.compile("[{｛][ \\t\\r\\n]*+[^{}:=\\n]{1,40}+[:=][ \\t]*+[\"'“\\[{0-9]")
+_STARTS: Final = frozenset("\"'`{[(-0123456789“‘„＂«【")
 
 
 @frozen(kw_only=True)
@@ -92,6 +112,8 @@ def ends_member(text: str, at: int, end: int, place: Place) -> bool:
         return _after_closers(text, i, end, place)
     if char in OBJECT_OPENERS:
         return _entry_ahead(text, i, end, place, place.doubt)
+    if char == "<" and _LAST_TAG.match(text, i, end):
+        return True
     if char in QUOTE_ENDS or i > at:
         return _key_ahead(text, i, end, place)
     return False
@@ -122,10 +144,13 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
     if i >= end or _FENCE.match(text, i):
         return True
     chain = text[at:i]
-    apart = "," in chain or "，" in chain
+    apart = not COMMAS.isdisjoint(chain)
     left = _levels_left(chain, place.stack)
     if text[i] in OBJECT_OPENERS:
         if _entry_ahead(text, i, end, place, place.doubt or not apart):
+            return True
+        is_next = apart and left and not place.stack[left - 1] and not place.doubt
+        if is_next and _DAMAGED_ENTRY.match(text, i, end):
             return True
         if left:
             return False
@@ -137,9 +162,9 @@ def _after_closers(text: str, at: int, end: int, place: Place) -> bool:
         if apart and (_item_ahead(text, i, end) or known_key_ahead(text, i, end, place.known)):
             return True
         return _entry_behind(text, i, end, place)
-    line = text.find("\n", i, end)
-    if "\n" in chain or text[i] in ARRAY_OPENERS:
+    if "\n" in chain or text[i] in ARRAY_OPENERS or _entry_behind(text, i, end, place):
         return True
+    line = text.find("\n", i, end)
     return _CLOSED_LATER.search(text, i, end if line < 0 else line) is None
 
 
@@ -195,7 +220,9 @@ def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) 
     found = KEY_AHEAD.match(text, at, end)
     if found is None:
         found = KEY_WITHOUT_COLON.match(text, at, end) or HALF_KEY.match(text, at, end)
-        return _cut_key(text, at, end) if found is None else is_known(found[found.lastindex or 0], place.known)
+        if found is None:
+            return _cut_key(text, at, end, place.bare_keys)
+        return is_known(found[found.lastindex or 0], place.known)
     name, bare = found[found.lastindex or 0], found.lastindex == 7
     if is_known(name, place.known):
         return True
@@ -213,9 +240,9 @@ def _key_ahead(text: str, at: int, end: int, place: Place, apart: bool = False) 
     return _string_ahead(text, i, end, ",}]")
 
 
-def _cut_key(text: str, at: int, end: int) -> bool:
-    """Whether the text ends inside a quoted key, or behind it."""
-    found = _CUT_KEY.match(text, at, end)
+def _cut_key(text: str, at: int, end: int, bare_keys: bool) -> bool:
+    """Whether the text ends inside a key, or behind it."""
+    found = _CUT_KEY.match(text, at, end) or (_CUT_BARE_KEY.match(text, at, end) if bare_keys else None)
     return found is not None and found.end() >= end
 
 

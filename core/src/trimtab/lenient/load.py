@@ -9,7 +9,7 @@ from trimtab._json import decode_or_none
 from trimtab.lenient.chars import PADDING_CHARS
 from trimtab.lenient.document import put_cut
 from trimtab.lenient.repairs import FENCE, PADDING, STRINGIFIED, TRAILING_TEXT
-from trimtab.lenient.strings import text_of
+from trimtab.lenient.strings import ESCAPED_START, text_of
 from trimtab.lenient.tree import read
 from trimtab.types import Json
 
@@ -17,7 +17,7 @@ __all__ = ["loads"]
 
 _FENCE: Final = re.compile("(`{3,}|~{3,})[A-Za-z0-9_+-]*+[ \\t\\r]*+\\n?")
 _FENCE_END: Final = re.compile("[\\n\\r \\t]*+[`~]{3,}")
-_ESCAPED: Final = re.compile('[\\[{ \\t\\r\\n]*+\\\\+"')
+_ESCAPED: Final = re.compile(ESCAPED_START)
 _ESCAPED_CHARS: Final = 64
 _OPENER: Final = re.compile("[\\[{｛［]")
 

@@ -25,6 +25,7 @@ from trimtab.lenient.shapes import (
     DOUBTED,
     DROPPED,
     FIRST_MEMBERS,
+    FLAT,
     HALF,
     HEAD,
     INNER_QUOTE,
@@ -45,6 +46,7 @@ from trimtab.lenient.shapes import (
     SINGLE_RUN,
     SMART,
     SPACE,
+    SURPLUS,
     SURROGATE,
     TICKED,
     TRAILING,
@@ -88,6 +90,10 @@ class _Mender:
         if head is not None:
             stack += ["}", "]"]
             self._marked(head.end())
+        elif (whole := FLAT.match(text, self.start)) is not None:
+            return self._finished(whole.end())
+        else:
+            self._push(text[self.start], self.start)
         while True:
             i: int = clean(text, self.pos).end()  # type: ignore[union-attr]  # it matches the empty text
             if i >= n:
@@ -206,7 +212,7 @@ class _Mender:
         too many.
         """
         stack = self.stack
-        if self.text[i] == "]" and "]" not in stack and not self.text[i:].strip("]} \t\r\n"):
+        if self.text[i] == "]" and "]" not in stack and SURPLUS.match(self.text, i):
             return self._patch(i, i + 1, "", names.EXTRA_BRACKET)
         if self.text[i] != "]" or len(stack) < 2 or stack[-1] != "}" or stack[-2] != "]":
             return False

@@ -34,8 +34,8 @@ _BARE: Final = 7  # the group of KEY_AHEAD that is a key without quotes
 _NO_LAST_CHAR: Final = frozenset("\"'“”‘’`,[{ \t\r\n")  # of a string whose quote was lost before a comma
 _QUOTE_RUN: Final = re.compile("([\"'`“”„‘’‚«»＂＇])\\1*+")
 _EARLY: Final = re.compile('["\'][ \\t\\r\\n]*+,[ \\t\\r\\n]*+(["\'])[A-Za-z_]++\\1[ \\t]*+:[ \\t\\r\\n]*+["\\[{0-9]')
-# More inner quotes, joints or missing commas than any text has by mistake.
-MANY: Final = 50_000
+# More of what may be missing or inside a string than any text has by mistake.
+MANY: Final = 30_000
 _decode = JSONDecoder().raw_decode
 
 
@@ -78,7 +78,7 @@ class QuotedText:
         self._joined: list[str] = []  # the texts before this one that are one string with it
         self._in_brackets = False
         self._doubt = False
-        self._inner = 0  # inner quotes, joints and missing commas in all the text
+        self._inner = 0  # inner quotes, joints, missing commas, keys and values in all the text
         self._skipped = -1
         self._wasted = 0
         self._comment_end = ""
@@ -110,10 +110,16 @@ class QuotedText:
     def _end(self) -> bool:
         raise NotImplementedError
 
+    def _pop(self, end: int, by_text: bool) -> None:
+        raise NotImplementedError
+
     def _run(self, i: int) -> bool:
         return False
 
     def _member(self) -> bool:
+        return False
+
+    def _quoted_object(self, i: int) -> bool:
         return False
 
     def _skip(self, i: int) -> int:
@@ -216,6 +222,15 @@ class QuotedText:
         self.pos = len(self.text)
         self.closed = True
         return self._end()
+
+    def _end_before(self, i: int) -> bool:
+        """What stands at this index is no part of the document: the brackets before it are missing."""
+        self.repairs[names.MISSING_BRACKET] = None
+        while self.bulk and self.text[i - 1] in " \t\r\n":
+            i -= 1
+        while self._stack:
+            self._pop(i, True)
+        return True
 
     def _keep(self, at: int) -> None:
         """Put what was read of a long string aside; a few chars stay for looking back."""

@@ -11,6 +11,7 @@ nothing and returns False. Laws:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -28,7 +29,7 @@ from trimtab.lenient.chars import (
     QUOTE_ENDS,
     SEPARATORS,
 )
-from trimtab.lenient.closing import WINDOW, known_key_ahead, past_comments
+from trimtab.lenient.closing import END_TAG, WINDOW, known_key_ahead, past_comments
 from trimtab.lenient.joining import lone_in_brackets
 from trimtab.lenient.quoted import MANY
 from trimtab.lenient.words import BareText
@@ -38,6 +39,11 @@ __all__ = ["MAX_LEVELS", "Scanner"]
 # Deeper nesting is no data that anyone meant; what stands below it is not read.
 MAX_LEVELS: Final = 20_000
 
+_RUNS: Final = frozenset("{\"'[")
+_NO_COMMAS: Final = dict.fromkeys(map(ord, COMMAS))
+_PREFIXES: Final = frozenset("uUbBrRfF")
+_PREFIXED: Final = frozenset("\"'")
+_STRAY: Final = re.compile("[<>*~^&|%@!?.\\\\][ \\t]?(?=[\"'“])")
 _PLAIN: Final = frozenset(["", ",", ", ", " ", "\n", ",\n"])
 
 
@@ -69,13 +75,13 @@ class Scanner(BareText):
             between = self.text[pos:i]
             if between not in _PLAIN:
                 self._note_odd(between)
-            self._commas += between.count(",") + between.count("，") + between.count(";")
+            self._commas += len(between) - len(between.translate(_NO_COMMAS))
             self.pos = i
         return i
 
     def _note_odd(self, between: str) -> None:
         for char in between:
-            if char == "，":
+            if char in FULL_WIDTH_MARKS:
                 self.repairs[names.FULL_WIDTH] = None
             elif char == ";":
                 self.repairs[names.STRAY] = None
@@ -102,14 +108,14 @@ class Scanner(BareText):
             return self._give_up()
         i = self._separators()
         char = self.text[i : i + 1]
-        if char == "{" and self.bulk and self._run(i):
+        if self.bulk and char in _RUNS and self._run(i):
             return True
         if char in CLOSERS:
             return self._closer(char, i)
         if char in COMMENT_START:
             if not self._enough(i):
                 return False
-            if self._aside(i):
+            if self._aside(i) or self._end_tag(i):
                 return True
         if not char and not self.closed:
             return False
@@ -122,6 +128,8 @@ class Scanner(BareText):
             if known_key_ahead(self.text, i, i + WINDOW, self._known):
                 self.repairs[names.MISSING_BRACKET] = None
                 return self._open(True, i - 1)
+            if self._quoted_object(i):
+                return True
         fresh, commas = self._fresh, self._commas
         if not self._begin(char, i):
             return False
@@ -131,6 +139,8 @@ class Scanner(BareText):
 
     def _at_key(self) -> bool:
         """Before a key of an object, or its end."""
+        if self._inner > MANY:
+            return self._give_up()
         i = self._separators()
         if self.bulk and self._member():
             return True
@@ -142,21 +152,27 @@ class Scanner(BareText):
         if char in COMMENT_START:
             if not self._enough(i):
                 return False
-            if self._aside(i):
+            if self._aside(i) or self._end_tag(i):
                 return True
         if char in OBJECT_OPENERS or char in ARRAY_OPENERS:
             return self._opener_for_key(char, i)
         if char in COLONS:
             return self._keyless(i, False)
+        i, char = self._past_prefix(i, char)
         if not (self._open_string(char, i, True) if char in QUOTE_ENDS else self._bare_key(i)):
             return False
         self._judge_commas(False, self._fresh, self._commas)
         self._commas = 0
         return True
 
+    def _end_tag(self, i: int) -> bool:
+        """The tag that ends what stands around the document: brackets are missing before it."""
+        return not self._fresh and END_TAG.match(self.text, i) is not None and self._end_before(i)
+
     def _keyless(self, i: int, colon: bool) -> bool:
         """A value without a key."""
         self.repairs[names.MISSING_KEY] = None
+        self._inner += 3
         self._commas = 0
         self.pos = i
         self.on_key("", i, i)
@@ -168,6 +184,7 @@ class Scanner(BareText):
         stack = self._stack
         if not self._fresh and char in OBJECT_OPENERS:
             self.repairs[names.MISSING_BRACKET] = None
+            self._inner += 2
             if len(stack) > 1 and not stack[-2]:
                 commas = self._commas
                 self._pop(i, True)
@@ -204,16 +221,31 @@ class Scanner(BareText):
             return False
         if char in CLOSERS or char in COMMAS:
             self.repairs[names.MISSING_VALUE] = None
+            self._inner += 1
             self.pos = i
             self.on_value(None, i, i, True)
             self._after_value()
             return True
         if not self._colon and char:
             self.repairs[names.MISSING_COLON] = None
+        stray = _STRAY.match(self.text, i) if self._enough(i) else None
+        if stray is not None:
+            self.repairs[names.STRAY] = None
+            self.pos = stray.end()
+            self._colon = True
+            return True
         return self._begin(char, i)
+
+    def _past_prefix(self, i: int, char: str) -> tuple[int, str]:
+        """Behind the letter that Python writes before some strings (`u'text'`): the index, and what stands there."""
+        if char in _PREFIXES and self.text[i + 1 : i + 2] in _PREFIXED:
+            self.repairs[names.LITERAL] = None
+            return i + 1, self.text[i + 1]
+        return i, char
 
     def _begin(self, char: str, i: int) -> bool:
         """A value begins at this index."""
+        i, char = self._past_prefix(i, char)
         if char in QUOTE_ENDS:
             if char == "`":
                 if not self._enough(i):
@@ -255,12 +287,12 @@ class Scanner(BareText):
             if inner >= len(self.text) and not self.closed:
                 return False
             behind = self.text[inner : inner + 1]
-            if behind == "{":
+            if behind in OBJECT_OPENERS:
                 inner = OPENERS.match(self.text, inner).end() - 1  # type: ignore[union-attr]  # a brace stands there
                 self.repairs[names.EXTRA_BRACKET] = None
                 self.pos = inner
                 return True
-            if behind in OBJECT_OPENERS or behind in ARRAY_OPENERS:
+            if behind in ARRAY_OPENERS:
                 self.repairs[names.EXTRA_BRACKET] = None  # this brace opens nothing
                 self.pos = inner
                 return True

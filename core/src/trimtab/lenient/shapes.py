@@ -20,6 +20,7 @@ __all__ = [
     "DOUBTED",
     "DROPPED",
     "FIRST_MEMBERS",
+    "FLAT",
     "HALF",
     "HEAD",
     "INNER_QUOTE",
@@ -40,6 +41,7 @@ __all__ = [
     "SINGLE_RUN",
     "SMART",
     "SPACE",
+    "SURPLUS",
     "SURROGATE",
     "TICKED",
     "TRAILING",
@@ -79,8 +81,10 @@ _ENDS: Final = f"(?={_WS}(?:,{_WS}(?:,{_WS})*+(?:\\{{{_WS})?+{_KEY_NEXT}|(?:,{_W
 CLEAN: Final = re.compile(
     f'(?:[ \\t\\n\\r]++|"{_NAME}"{_WS}:|{_FLAT}{_FOLLOW}(?:{_WS},{_WS}{_FLAT}{_FOLLOW})*+(?:{_WS},(?={_WS}\\{{))?+'
     f"|{_TEXT}{_ENDS}|{_SCALAR}(?={_WS}[,}}\\]])"
+    f"|\\[{_WS}(?:{_SCALAR}{_WS}(?:,{_WS}{_SCALAR}{_WS})*+)?+\\](?={_WS}[,}}\\]])"
     f"|,(?={_WS}[^ \\t\\n\\r,}}\\]{{]))*+(?:{_FLAT}{_WS}(?=\\{{{_WS}{_SURE_KEY}))?+"
 )
+FLAT: Final = re.compile(_FLAT)
 HEAD: Final = re.compile(f'\\{{{_WS}"{_NAME}"{_WS}:{_WS}\\[')
 ONE: Final = re.compile(f"{_FLAT}(?:{_FOLLOW}|(?={_WS}\\{{{_WS}{_SURE_KEY}))")
 
@@ -101,6 +105,7 @@ SINGLE_BAD: Final = re.compile(f"\\\\(?!{_GOOD})")
 BAD: Final = re.compile(f"(?:[^\\\\]++|\\\\{_GOOD})*+\\\\")
 INNER_QUOTE: Final = re.compile('[^\\\\"]*+(?:\\\\.[^\\\\"]*+)*+"', re.DOTALL)
 SURROGATE: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+SURPLUS: Final = re.compile("[}\\] \\t\\r\\n]{1,100}+\\Z")
 SMART: Final = re.compile(f'“([^“”"\\\\\ud800-\udfff]*+)”{_ENDS}')
 
 _SINGLE_BODY: Final = "'[^'\"\\\\\ud800-\udfff]*+'"

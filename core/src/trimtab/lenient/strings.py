@@ -10,7 +10,10 @@ from typing import Final
 from trimtab.lenient.chars import CONTROLS
 from trimtab.lenient.repairs import BAD_ESCAPE, CONTROL, SURROGATE
 
-__all__ = ["mend_surrogates", "mended", "text_of"]
+__all__ = ["ESCAPED_START", "mend_surrogates", "mended", "text_of"]
+
+ESCAPED_START: Final = '[\\[{ \\t\\r\\n]*+(?:\\\\+[nrt][\\[{ \\t\\r\\n]*+)*\\\\+"'
+"""The pattern with which JSON begins whose quotes are all escaped, since those around it are lost."""
 
 # Python's own reader of JSON strings, which json offers to subclasses of its decoder.
 _scan: Final[Callable[[str, int, bool], tuple[str, int]]] = decoder.scanstring  # type: ignore[attr-defined]

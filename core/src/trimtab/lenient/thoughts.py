@@ -29,7 +29,7 @@ _MORE: Final = "(?:[ \\t]{1,8}[A-Za-z_:-]{1,20}=[^<>◁▷\\n]{0,80})?[ \\t]{0,8
 
 TAG: Final = re.compile(
     f"[<◁]/?{_PREFIX}(?:{_THOUGHTS}|{_QUOTED}){_MORE}[>▷]|<\\|{_ENDS}_{_THOUGHTS}\\|>"
-    f"|\\[/?{_any_case('(?:think|thinking)')}\\]"
+    f"|\\[/?{_any_case('(?:think|thinking)')}\\]|\\[/?TOOL_RESULTS\\]"
 )
 """A tag that begins or ends a thought or a quotation."""
 

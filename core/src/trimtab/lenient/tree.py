@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from json import JSONDecoder
 from typing import Final
 
 from trimtab._json import decode_or_none
-from trimtab.lenient.chars import ENTRY_RUN, MEMBER
-from trimtab.lenient.closing import WINDOW, known_key_ahead
+from trimtab.lenient.chars import ENTRY_RUN, LIST_RUN, MEMBER, SINGLE_TEXT_RUN, TEXT_RUN
+from trimtab.lenient.closing import WINDOW, is_known, known_key_ahead
 from trimtab.lenient.document import Document
 from trimtab.lenient.quick import read_quickly
-from trimtab.lenient.repairs import BARE_KEY, QUOTES
+from trimtab.lenient.repairs import BARE_KEY, INNER_QUOTE, MISSING_BRACKET, QUOTES
 from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.scanner import Scanner
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
 
-__all__ = ["read", "read_slowly"]
+__all__ = ["read", "read_members", "read_slowly"]
 
 
+_IN_QUOTES: Final = re.compile('["\'][ \\t\\r\\n]*(?P<brace>\\{)[ \\t\\r\\n]*"([A-Za-z_]{1,40})"[ \\t]*:')
+_QUOTE_END: Final = re.compile("[ \\t\\r\\n]*([\"'])[ \\t\\r\\n]*[,\\]\"']")
+_RUNS: Final = {"{": ENTRY_RUN, '"': TEXT_RUN, "'": SINGLE_TEXT_RUN, "[": LIST_RUN}
+_COMMAS: Final = " \t\r\n,"
+_decode = JSONDecoder().raw_decode
 _BRACKETS: Final = frozenset("{[")
 
 # The quick lane, a short cut only, is made of possessive groups, which CPython matches wrongly before this version.
@@ -37,6 +44,11 @@ class _Tree(Scanner):
         self.left_open: tuple[Json, ...] = ()
         self._containers: list[Json] = []
         self._keys: list[str] = []  # of each open object the key that was read last
+
+    def begin_inside(self, start: int) -> None:
+        """Begin as if an object's brace stood before this index."""
+        self.repairs[MISSING_BRACKET] = None
+        self._open(True, start - 1)
 
     def _put(self, value: Json) -> None:
         if not self._containers:
@@ -117,11 +129,15 @@ class _Tree(Scanner):
         self.last_key = self._keys[-1] if self._keys else ""
 
     def _run(self, i: int) -> bool:
-        """Take the strict objects of scalars that stand here in an array at once."""
-        found = ENTRY_RUN.match(self.text, i)
+        """Take the strict objects of scalars, strings or arrays of numbers that stand here in an array at once."""
+        char = self.text[i]
+        found = _RUNS[char].match(self.text, i)
         if found is None:
             return False
-        run = f"[{found[0]}]"
+        run = f"[{found[0].rstrip(_COMMAS)}]"
+        if char == "'":
+            self.repairs[QUOTES] = None
+            run = run.replace("'", '"')
         values = decode_or_none(run)
         if values is None:
             return False
@@ -130,6 +146,27 @@ class _Tree(Scanner):
         self._judge_commas(False, self._fresh, self._commas)
         self._containers[-1].extend(values)
         self.pos = found.end()
+        self._after_value()
+        self._commas = 0 if char == "{" else 1
+        return True
+
+    def _quoted_object(self, i: int) -> bool:
+        """Take an element that is an object with a known key, in quotes, whose own quotes have no backslashes."""
+        found = _IN_QUOTES.match(self.text, i)
+        if found is None or not is_known(found[2], self._known) or self._wasted > 16 * WINDOW + 4 * (i):
+            return False
+        part = self.text[i + 1 : i + 1 + 16 * WINDOW]
+        try:
+            value, size = _decode(part, found.start("brace") - i - 1)
+        except (ValueError, RecursionError):
+            self._wasted += len(part)
+            return False
+        end = _QUOTE_END.match(self.text, i + 1 + size)
+        if end is None or end[1] != self.text[i]:
+            return False
+        self.repairs[INNER_QUOTE] = None
+        self.pos = end.end(1)
+        self.on_value(value, i, self.pos, True)
         self._after_value()
         return True
 
@@ -179,9 +216,20 @@ def _is_cut_again(document: Document) -> bool:
     return document.cut is not None and bool(document.open) and document.last_key in document.open[-1]
 
 
+def read_members(text: str, start: int, *, known: frozenset[str] = frozenset()) -> Document:
+    """The object whose opening brace is not in the text, and whose members begin at index `start`."""
+    tree = _Tree(known)
+    tree.text = text
+    tree.begin_inside(start)
+    return _document(tree, text, start)
+
+
 def read_slowly(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> Document:
     """As `read`, with the scanner alone."""
-    tree = _Tree(known)
+    return _document(_Tree(known), text, start)
+
+
+def _document(tree: _Tree, text: str, start: int) -> Document:
     tree.text = text
     tree.pos = start
     tree.run()

@@ -14,9 +14,10 @@ from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compaction.types import Event, Row, Summarize
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.rebuild import own_calls, replay
-from trimtab.compress.refs import observe
+from trimtab.compress.own import own_calls
+from trimtab.compress.rebuild import replay
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.observe import observe
 from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError

@@ -7,7 +7,7 @@ from typing import Any
 
 from trimtab.compress import CompressConfig, CompressSession, Outcome
 from trimtab.compress.board import Board
-from trimtab.compress.conversation import Conversation
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 

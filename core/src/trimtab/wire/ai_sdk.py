@@ -51,7 +51,9 @@ def _in_message(message: Json, path: Path) -> Iterator[Site]:
         for place, one in blocks(message, "toolInvocations"):
             yield from _invocation(one, (*path, "toolInvocations", place), path)
     for place, part in blocks(message, "content"):
-        yield from _model_part(part, (*path, "content", place), path)
+        # In a message of the assistant's own a result is of a tool that the provider ran.
+        if text(message, "role") != "assistant" or text(part, "type") != "tool-result":
+            yield from _model_part(part, (*path, "content", place), path)
 
 
 def _ui_part(part: Json, path: Path, message: Path, name: str) -> Iterator[Site]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from trimtab.errors import UnsupportedOutput
 from trimtab.types import Json
 
-__all__ = ["INVALID", "as_object", "as_text", "stands", "stands_as_object"]
+__all__ = ["INVALID", "SURROGATE", "as_object", "as_text", "stands", "stands_as_object"]
 
 INVALID: Final = "INVALID_JSON"
 """The key under which the text of malformed arguments is sent again: it stays readable, and is the same each time."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""Half of a character that takes two in UTF-16: no provider takes it."""
+
 _BLANK = " \t\r\n"
 
 
@@ -34,14 +37,14 @@ def stands(raw: Json) -> bool:
 
 
 def stands_as_object(raw: Json) -> bool:
-    """Whether arguments can be sent as they are where the wire has objects."""
-    return isinstance(raw, dict)
+    """Whether arguments can be sent as they are where the wire has objects: lone surrogates cannot."""
+    return isinstance(raw, dict) and not _has_surrogates(raw)
 
 
 def as_object(raw: Json) -> dict[str, Json]:
     """The object to send for arguments that cannot be sent as they are; the same one each time."""
     if isinstance(raw, dict):
-        return raw
+        return _without_surrogates(raw) if _has_surrogates(raw) else raw
     if raw is None or (isinstance(raw, str) and not raw.strip(_BLANK)):
         return {}
     if not isinstance(raw, str):
@@ -50,7 +53,7 @@ def as_object(raw: Json) -> dict[str, Json]:
         except UnsupportedOutput:
             raw = f"({type(raw).__name__})"
     found = _decoded(raw)
-    return found if found is not None else {INVALID: _SURROGATE.sub("\ufffd", raw)}
+    return found if found is not None else {INVALID: SURROGATE.sub("\ufffd", raw)}
 
 
 def as_text(arguments: Json) -> str:
@@ -65,9 +68,24 @@ def as_text(arguments: Json) -> str:
     return canonical(_without_surrogates(arguments)) if "\\ud" in text else text
 
 
+def _has_surrogates(value: Json) -> bool:
+    level = [value]
+    while level:
+        if any(isinstance(one, str) and not one.isascii() and SURROGATE.search(one) for one in level):
+            return True
+        level = [inner for one in level for inner in _inside(one)]
+    return False
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    return value if isinstance(value, list | tuple) else ()
+
+
 def _without_surrogates(value: Json) -> Json:
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
     return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value

@@ -219,6 +219,7 @@ VLLM: Final = Wire(
         reply=history.reply,
         id_at=history.id_at,
         opens_with_user=True,
+        tags=SERVER_TAGS,
         alternates=("user",),
     ),
 )

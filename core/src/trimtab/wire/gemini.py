@@ -14,6 +14,7 @@ from attrs import evolve
 
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.arguments import stands_as_object
 from trimtab.wire.histories import gemini as history
 from trimtab.wire.histories.shape import Shape
 from trimtab.wire.nodes import blocks, first, has, is_object, items, member, text
@@ -63,7 +64,7 @@ def _call(call: Json, path: Path, message: Path) -> CallSite:
         call_id=text(call, "id"),
         name=text(call, "name"),
         raw=member(call, "args"),
-        stands=lambda raw: raw is None or isinstance(raw, dict),  # a call without arguments may leave them out
+        stands=lambda raw: raw is None or stands_as_object(raw),  # a call without arguments may leave them out
     )
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from trimtab.compress.arguments.names import ENVELOPE, KNOWN, NAMES, SLOTS, names_compress, plain
+from trimtab.compress.arguments.standing import PYTHON
 from trimtab.lenient import repairs as names
 from trimtab.lenient.document import Document
 from trimtab.types import Json
@@ -23,7 +24,7 @@ OBJECT: Final = re.compile(
 """An object, with its first key, or an array that begins with one."""
 
 STRING: Final = re.compile(
-    "(?:(?<![^\\n>\\]])|(?<=compress)|(?<=\\n[ \\t])|(?<=(?:Input|press|ments): )|(?<=(?:[Cc]all|[Aa]rgs): ))"
+    '(?:(?<![^\\n>\\]}"])|(?<=compress)|(?<=\\n[ \\t])|(?<=(?:Input|press|ments): )|(?<=(?:[Cc]all|[Aa]rgs): ))'
     '\ufeff?"(?=[ \\t]*(?:\\\\[nrt])*[\\[{])'
 )
 """A text that holds JSON, in quotes, where a call can stand."""
@@ -65,8 +66,8 @@ def first_inside(text: str, document: Document, *, known_only: bool = False) -> 
         return -1
     # Where not even the first word has a colon behind it, those that have one are no keys.
     is_object = isinstance(document.value, dict) and OBJECT.match(text, document.start) is not None
-    string = STRING.search(text, document.start + 1, document.end)
-    quoted = string.start() if string is not None else -1
+    marks = [pattern.search(text, document.start + 1, document.end) for pattern in (STRING, PYTHON)]
+    quoted = min((mark.start() for mark in marks if mark is not None), default=-1)
     for found in OBJECT.finditer(text, document.start + 1, document.end):
         start = found.start()
         if 0 <= quoted < start:
@@ -101,7 +102,7 @@ def _begins_known(document: Document) -> bool:
     """Whether a document begins with a key of a call, or holds the array of one."""
     value: Json = document.value
     if isinstance(value, list):
-        return bool(value) and isinstance(value[0], dict)
+        return _begins_with_object(document)
     first = next(iter(value), None)
     if first is None:
         return False
@@ -110,11 +111,18 @@ def _begins_known(document: Document) -> bool:
     return names_compress(value[first]) and plain(first) in NAMES
 
 
+def _begins_with_object(document: Document) -> bool:
+    """Whether an array begins with an object, and not with words before it."""
+    value: Json = document.value
+    first = value[0] if value else None
+    return isinstance(first, dict) and names.STRAY not in document.repairs
+
+
 def _may_be_prose(document: Document) -> bool:
     value: Json = document.value
     if isinstance(value, list) and not document.finished:
         first = value[0] if value else None
-        if isinstance(first, dict):
+        if isinstance(first, dict) and _begins_with_object(document):
             return any(plain(key) in SLOTS for key in first)
         if not isinstance(first, str):
             return True

@@ -9,22 +9,27 @@ from trimtab.compress.arguments.names import (
     ARGUMENTS,
     ENVELOPE,
     LISTS,
+    MAX_CHARS,
     NAMES,
     NESTS,
     SLOTS,
+    TOPIC,
     field,
     names_compress,
     plain,
 )
 from trimtab.types import Json
+from trimtab.wire.arguments import INVALID
 
 __all__ = [
+    "are_arguments",
     "arguments_of",
     "calls_in",
     "is_block",
     "is_no_call",
     "is_other_call",
     "names_other",
+    "sent_again",
     "slots_of",
     "sole_value",
 ]
@@ -41,6 +46,8 @@ _DECOYS: Final = frozenset(
     [
         "example",
         "examples",
+        "forexample",
+        "observation",
         "meta",
         "metadata",
         "schema",
@@ -58,6 +65,7 @@ _DECOYS: Final = frozenset(
         "comments",
     ]
 )
+_FIELDS: Final = frozenset([*SLOTS, TOPIC, MAX_CHARS])
 _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
@@ -101,6 +109,10 @@ def arguments_of(value: dict[str, Json]) -> Json:
         if nested is None:
             break
         value = nested
+    if len(value) == 1:
+        ((sole, inner),) = value.items()
+        if names_compress(sole) and isinstance(inner, dict | str):
+            return inner
     names = {plain(key): key for key in value}
     for argument in ARGUMENTS:
         if argument not in names:
@@ -109,6 +121,12 @@ def arguments_of(value: dict[str, Json]) -> Json:
         fits = names_compress(name) if name is not None else names.keys() <= {argument, *ENVELOPE}
         return value[names[argument]] if fits else None
     return None
+
+
+def are_arguments(value: dict[str, Json]) -> bool:
+    """Whether an object has a place for entries, and beside it nothing but a topic and a size."""
+    names = {plain(key) for key in value}
+    return not names.isdisjoint(SLOTS) and names <= _FIELDS
 
 
 def is_other_call(value: dict[str, Json]) -> bool:
@@ -140,6 +158,12 @@ def is_block(value: dict[str, Json]) -> bool:
     if "type" in value:
         return True
     return len(value) == 1 and plain(next(iter(value))).endswith((*_ANSWERS, "text", "thinking", "reasoningcontent"))
+
+
+def sent_again(value: Json) -> str | None:
+    """The text of malformed arguments, where this object was sent in their place; None where it is no such object."""
+    text = value.get(INVALID) if isinstance(value, dict) and len(value) == 1 else None
+    return text if isinstance(text, str) else None
 
 
 def sole_value(value: dict[str, Json]) -> Json:

@@ -6,47 +6,29 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from trimtab.compress.arguments.buried import OBJECT, STRING, first_inside, is_known, is_prose, says_cut
-from trimtab.compress.arguments.names import KNOWN, SPACES, plain
+from trimtab.compress.arguments.buried import OBJECT, first_inside, is_known, is_prose, says_cut
+from trimtab.compress.arguments.calls import slots_of
+from trimtab.compress.arguments.entries import is_entry
+from trimtab.compress.arguments.names import ARGUMENTS, KEYWORDS, KNOWN, SPACES, names_compress, plain
 from trimtab.compress.arguments.quoted import ENDS_ALONE, read_string
-from trimtab.compress.arguments.standing import CALLED, EXAMPLE, Lines, is_other, is_quotation
+from trimtab.compress.arguments.standing import ANSWER, CALLED, EXAMPLE, Lines, is_other, is_quotation
+from trimtab.compress.arguments.tokens import CLOSERS, FENCE, FIELD_ENDS, NO_BRACE, TAGS, TOKEN, VALUE_ENDS
 from trimtab.lenient import repairs as names
 from trimtab.lenient.between import closer_of
 from trimtab.lenient.document import Cut, Document, put_cut
-from trimtab.lenient.thoughts import TAG, Tag, Tags, is_named, read_tag
-from trimtab.lenient.tree import read
+from trimtab.lenient.thoughts import Tag, Tags, is_named, read_tag
+from trimtab.lenient.tree import read, read_members
 from trimtab.types import Json
 
 __all__ = ["Text", "begins_inside", "documents", "read_one"]
 
-_NAME: Final = "[A-Za-z_][A-Za-z0-9_.:-]*"
 _WORD: Final = re.compile("[A-Za-z0-9][ \\t]{1,3}\\Z")
-_TOKEN: Final = re.compile(
-    f"(?P<tag>{TAG.pattern})"
-    "|(?P<channel><\\|channel\\|>[ \\t]*analysis\\b|<\\|channel>thought\\b)"
-    # What opens a comment stands by itself: inside a path or a word, or in quotes, it is a glob.
-    "|(?P<comment>(?<![^ \\t\\r\\n,;{}\\[\\]()>=])/\\*|<!--)"
-    f"|<(?:function|invoke)(?:=|[ \\t]+name=[\"']?)(?P<function>{_NAME})[\"']?[^>\\n]{{0,80}}>"
-    f"|<parameter(?:=|[ \\t]+name=[\"']?)(?P<parameter>{_NAME})[\"']?[^>\\n]{{0,80}}>"
-    f"|<arg_key>[ \\t\\r\\n]*(?P<argument>{_NAME})[ \\t\\r\\n]*</arg_key>[ \\t\\r\\n]*<arg_value>"
-    "|(?P<mark>\\[(?:TOOL_CALLS|ARGS|CALL_ID|TOOL_CONTENT)\\])"
-    "|(?P<python>\\[?\\bcompress[ \\t]*\\((?=[ \\t\\r\\n]*(?:content|ranges|start_?[rR]ef)[ \\t]*=))"
-    "|(?P<end></(?:function|invoke|tool_call)>)"
-    f"|(?P<string>{STRING.pattern})"
-    "|(?P<open>[\\[{｛［])",
-)
-_CLOSERS: Final = {
-    "/*": re.compile("\\*/(?![A-Za-z0-9_*./])"),
-    "<!--": re.compile("-->"),
-    "<|channel|>": re.compile("<\\|(?=(?:end|start|channel|call)\\|>)"),
-    "<|channel>": re.compile("<channel\\|>"),
-}
-_VALUE_ENDS: Final = re.compile("</parameter>|</arg_value>")
-_NO_BRACE: Final = re.compile("[\"']?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[\"']?[ \\t\\r\\n]*:[ \\t\\r\\n]*[\"'\\[{]")
-_FENCE: Final = re.compile("(?:`{3,}|~{3,})[A-Za-z0-9_+-]*[ \\t\\r\\n]*")
-_TAGS: Final = re.compile("<[^<>\\n]{1,80}>|\\[[A-Z_]+\\]|(?:`{3,}|~{3,})[A-Za-z0-9_+-]*")
+_CLOSING: Final = frozenset("}]｝］")
+_QUOTES: Final = frozenset("\"'")
+_LINE_START: Final = re.compile("(?:\\A|[\n>`\\]])[ \\t]*\\Z")
+_BEGUN: Final = re.compile("[{｛][ \\t\\r\\n]*(?:\\Z|[\"'“])")
 _DOCUMENTS: Final = 5_000  # more than that, and it is no call that anyone meant
 _VALUES: Final = 500  # between tags; of so many none is looked into for closing tags in its strings
 _VAIN_CHARS: Final = 60_000  # read for nothing: from then on what is in prose must begin with a key of a call
@@ -66,9 +48,11 @@ class Text:
     repairs: dict[str, None] = field(factory=dict)
 
 
-def read_one(text: str, start: int) -> Document:
-    """The document at this index; a string that the text ends inside stands in it as a `Cut`."""
-    document = read(text, start, known=KNOWN)
+def read_one(text: str, start: int, *, inside: bool = False) -> Document:
+    """The document at this index, or the members of one whose brace is missing (`inside`); a string that the text ends
+    inside stands in it as a `Cut`.
+    """
+    document = (read_members if inside else read)(text, start, known=KNOWN)
     if document.cut is not None and document.open:
         put_cut(document, Cut(document.cut))
     return document
@@ -78,16 +62,26 @@ def documents(text: str, first: Document | None = None) -> Text:
     """Every document of a text that can be a call's arguments, in order. `first`: the one that begins it, if known."""
     at = begins_inside(text)
     if at:
-        found = read_one("{" + text[at - 1 :], 0)
-        return Text(documents=[found], plain=True, cut=not found.finished, repairs={names.MISSING_BRACKET: None})
+        found = read_one(text, at - 1, inside=True)
+        if len(found.open) == 1 and found.cut is None and text.rstrip(SPACES)[-1:] in _CLOSING:
+            # Its other brace is missing, too.
+            repairs = tuple(repair for repair in found.repairs if repair != names.UNFINISHED)
+            found = evolve(found, finished=True, open=(), repairs=repairs)
+        searched = None if slots_of(found.value) or is_entry(found.value) else _Search(text, first).run()
+        if searched is None or not any(map(is_known, searched.documents)):
+            return Text(documents=[found], plain=True, cut=not found.finished)
+        return searched  # it began with a label
     return _Search(text, first).run()
 
 
 def begins_inside(text: str) -> int:
     """The 1-based index at which a text without its opening brace begins with a known key; 0: it does not."""
-    fence = _FENCE.match(text)
-    bare = _NO_BRACE.match(text, fence.end() if fence else 0)
-    return bare.start() + 1 if bare is not None and plain(bare["name"]) in KNOWN else 0
+    fence = FENCE.match(text)
+    bare = NO_BRACE.match(text, fence.end() if fence else 0)
+    if bare is None or plain(bare["name"]) not in KNOWN:
+        return 0
+    # Without quotes it is a label.
+    return 0 if plain(bare["name"]) in ARGUMENTS and text[bare.start()] not in _QUOTES else bare.start() + 1
 
 
 class _Search:
@@ -102,6 +96,7 @@ class _Search:
         self.last = 0  # behind the last document
         self.count = 0
         self.vain = 0
+        self.empty: Document | None = None  # with nothing in it
         self.inside = 0  # where, among brackets of prose, the next document can begin
         self.function: str | None = None
         self.begun = 0  # where its call begins
@@ -116,7 +111,7 @@ class _Search:
 
     def run(self) -> Text:
         text, pos = self.text, 0
-        while (token := _TOKEN.search(text, pos)) is not None:
+        while (token := TOKEN.search(text, pos)) is not None:
             if self.count > _DOCUMENTS:
                 self.repairs[names.GIVEN_UP] = None
                 self.last = len(text)
@@ -125,8 +120,16 @@ class _Search:
         if self.values:
             self._close_function(len(text), len(text))
         self._drop_thought()
+        if self.empty is not None and not self.found and self._is_all(self.empty):
+            self.found.append(self.empty)
         self._note_around(len(text))
         return Text(documents=self.found, plain=not self.prose, cut=self.cut, repairs=self.repairs)
+
+    def _is_all(self, document: Document) -> bool:
+        """Whether there is nothing else in the text, but for a call's tags and name."""
+        rest = f"{self.text[: document.start]} {self.text[document.end :]}"
+        words = TAGS.sub("", rest).strip(_GAPS + "`~(){}[]")
+        return not words or names_compress(words)
 
     def _mark(self, token: re.Match[str]) -> int:
         return token.end()
@@ -146,7 +149,7 @@ class _Search:
         return self._past(tag.start, self.tags.end_of(tag))
 
     def _channel(self, token: re.Match[str]) -> int:
-        found = _CLOSERS[token[0][: token[0].index(">") + 1]].search(self.text, token.end())
+        found = CLOSERS[token[0][: token[0].index(">") + 1]].search(self.text, token.end())
         return self._past(token.start(), found.start() if found else -1)
 
     def _comment(self, token: re.Match[str]) -> int:
@@ -154,7 +157,7 @@ class _Search:
         also how all files of a folder are called.
         """
         opened = token[0]
-        found = None if opened in self.unclosed else _CLOSERS[opened].search(self.text, token.end())
+        found = None if opened in self.unclosed else CLOSERS[opened].search(self.text, token.end())
         if found is None:
             self.unclosed.add(opened)
             return token.end()
@@ -212,7 +215,7 @@ class _Search:
         """
         if not self.orphan:
             return
-        lead = _TAGS.sub("", self.text[: self.found[0].start])
+        lead = TAGS.sub("", self.text[: self.found[0].start])
         if any(map(is_known, self.found[self.orphan :])) or (not self.thought and lead.strip(_GAPS + "`~")):
             del self.found[: self.orphan]
 
@@ -221,7 +224,7 @@ class _Search:
         between = self.text[self.last : end]
         if "```" in between or "~~~" in between:
             self.repairs[names.FENCE] = None
-            between = _FENCE.sub("", between)
+            between = FENCE.sub("", between)
         if between.strip(_GAPS + "`~"):
             self.prose = True
 
@@ -234,19 +237,27 @@ class _Search:
         document = self.first if self.first is not None and not start else read_one(self.text, start)
         if not document.finished or document.repairs:
             inside = first_inside(self.text, document, known_only=self.vain > _VAIN_CHARS)
-            if inside > start and self.vain <= _VAIN_CHARS + 2 * len(self.text):
+            if inside > start and self.vain <= _VAIN_CHARS + len(self.text):
                 self.vain += document.end - start
                 self.inside = inside
                 return token.end()
         prose = is_prose(document)
         if prose:
-            self.lines.is_aside(start, document.end)
+            if not self.lines.is_aside(start, document.end) and document.finished and not document.value:
+                self.empty = document
         elif self._is_call(start, document.end):
             self._note_around(start)
             self.found.append(document)
-        self.cut = self.cut or ((not prose or not start) and says_cut(document))
+        self.cut = self.cut or ((not prose or self._begins_call(start)) and says_cut(document))
         self.last = document.end
         return document.end
+
+    def _begins_call(self, start: int) -> bool:
+        """Whether what begins here, and is prose as far as it goes, may have been to be a call."""
+        if not start:
+            return True
+        head = self.text[max(0, start - _LOOK_BACK) : start]
+        return _LINE_START.search(head) is not None and _BEGUN.match(self.text, start) is not None
 
     def _string(self, token: re.Match[str]) -> int:
         """A text that holds JSON, in quotes on lines of its own or between tags."""
@@ -259,10 +270,13 @@ class _Search:
 
     def _python(self, token: re.Match[str]) -> int:
         """A call in Python's form: its keyword arguments, up to the closing parenthesis."""
-        document = read_one("{" + self.text[token.end() :], 0)
-        end = token.end() + document.end - 1
-        self._take(document, token.start(), end)
-        return end
+        start = token.end()
+        if plain(token["keyword"]) not in KEYWORDS:
+            return start
+        self.count += 1
+        document = read_one(self.text, start, inside=True)
+        self._take(document, token.start(), document.end)
+        return document.end
 
     def _take(self, document: Document, start: int, end: int) -> None:
         if self._is_call(start, end):
@@ -277,7 +291,8 @@ class _Search:
         aside = self.lines.is_aside(start, end)
         if start - self.last < _SHORT_GAP and not text[self.last : start].strip(_GAPS) and self.function is None:
             return not aside
-        if aside or EXAMPLE.search(text[max(self.last, start - _LOOK_BACK) : start]):
+        head = text[max(self.last, start - _LOOK_BACK) : start]
+        if aside or EXAMPLE.search(head) or ANSWER.search(head):
             return False
         called = [found["name"] for found in CALLED.finditer(text, self.last, start)]
         return not is_other(called[-1] if called else self.function) and not is_quotation(text, start, end)
@@ -290,24 +305,38 @@ class _Search:
         return token.end()
 
     def _parameter(self, token: re.Match[str]) -> int:
-        """One argument between tags, as text."""
-        text, start = self.text, token.end()
-        if is_named(text, token.start(), start, False):
-            return start
-        self.count += 1
-        many = self.count > _VALUES
-        found = _VALUE_ENDS.search(text, start) if many else closer_of(text, start, _VALUE_ENDS, known=KNOWN)
-        called = list(CALLED.finditer(text, self.last, token.start()))
+        """A parameter of the call, in a tag that names it."""
+        if is_named(self.text, token.start(), token.end(), False):
+            return token.end()
+        called = list(CALLED.finditer(self.text, self.last, token.start()))
         if called:
             self.function = called[-1]["name"]
         if not self.values and self.function is None:
             self.begun = token.start()
+        return self._argument(token, token["parameter"] or token["argument"], VALUE_ENDS)
+
+    def _argument(self, token: re.Match[str], name: str, closer: re.Pattern[str]) -> int:
+        """One argument between tags, as text."""
+        text, start = self.text, token.end()
+        self.count += 1
+        many = self.count > _VALUES
+        found = closer.search(text, start) if many else closer_of(text, start, closer, known=KNOWN)
         value = text[start : found.start() if found else len(text)]
-        name: str = token["parameter"] or token["argument"]
         self.values[name] = value.strip("\r\n") if found else Cut(value)
         self.cut = self.cut or found is None
         self.last = found.end() if found else len(text)
         return self.last
+
+    def _own(self, token: re.Match[str]) -> int:
+        """The tag of the call itself."""
+        self.function, self.begun = token["own"], token.start()
+        return token.end()
+
+    def _field(self, token: re.Match[str]) -> int:
+        """A field of the call, in a tag of its own name."""
+        if self.function is None or not names_compress(self.function):
+            return token.end()
+        return self._argument(token, token["field"], FIELD_ENDS[token["field"]])
 
     def _end(self, token: re.Match[str]) -> int:
         self._close_function(token.start(), token.end())
@@ -342,6 +371,8 @@ _TAKES: Final[dict[str, Callable[[_Search, re.Match[str]], int]]] = {
     "parameter": _Search._parameter,
     "argument": _Search._parameter,
     "mark": _Search._mark,
+    "own": _Search._own,
+    "field": _Search._field,
     "python": _Search._python,
     "end": _Search._end,
     "string": _Search._string,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.arguments.entries import Defaults, Entry, range_or_reason
+from trimtab.compress.arguments.entries import Defaults, Entry, entry_of, range_or_reason
 from trimtab.compress.arguments.parts import entries_in
 from trimtab.compress.arguments.repairs import REPEATED_KEY
 from trimtab.compress.arguments.results import CompressRange, Kind
@@ -55,14 +55,25 @@ class Found:
         """How many entries were seen that are not half-written."""
         return len(self.ranges) + self.invalid
 
+    def has_reasons(self) -> bool:
+        """Whether there are as many reasons as are kept."""
+        return len(self.reasons) >= _REASONS
+
     def add(self, entry: Entry) -> None:
         """Take a range, or the reason why an entry is none."""
         if isinstance(entry, CompressRange):
             self.ranges.append(entry)
             return
-        if len(self.reasons) < _REASONS:
+        if not self.has_reasons():
             self.reasons.append(f"entry {self.count()}: {entry}")
         self.invalid += 1
+
+    def add_bad(self, item: Json) -> None:
+        """Count what is no entry; the reason is looked for only where it is kept."""
+        if self.has_reasons():
+            self.invalid += 1
+        else:
+            self.add(entry_of(item, self.defaults, self.call_id))
 
     def take(self, item: dict[str, Json], *, left_open: bool = False) -> None:
         """Take the entry that an object is, or the entries that it was before the brackets between them were lost; the

@@ -11,6 +11,7 @@ from trimtab.types import Json
 __all__ = [
     "ARGUMENTS",
     "ENVELOPE",
+    "KEYWORDS",
     "KNOWN",
     "LISTS",
     "MAX_CHARS",
@@ -22,6 +23,7 @@ __all__ = [
     "SUMMARY",
     "TOPIC",
     "field",
+    "is_foreign",
     "named_values",
     "names_compress",
     "narrowed",
@@ -36,8 +38,11 @@ SPACES: Final = " \t\r\n\v\f\x00\x85\xa0\u200b\u2028\u2029\u3000\ufeff"
 _STARTS: Final = ("startref", "startid", "startmessageid", "startmessageref", "start")
 _ENDS: Final = ("endref", "endid", "endmessageid", "endmessageref", "end")
 _BOTH: Final = ("messageid", "messageref")
-_WEAK_STARTS: Final = ("startmessage", "fromref", "fromid", "from", "first", "begin")
-_WEAK_ENDS: Final = ("endmessage", "toref", "toid", "to", "last")
+_WEAK_STARTS: Final = (
+    *("startmessage", "startmsgid", "startmsg", "fromref", "fromid", "from"),
+    *("firstref", "firstid", "first", "beginref", "beginid", "begin"),
+)
+_WEAK_ENDS: Final = ("endmessage", "endmsgid", "endmsg", "toref", "toid", "to", "lastref", "lastid", "last")
 _WEAK_BOTH: Final = ("message", "msgid", "ref")
 
 SLOTS: Final = ("content", "ranges")
@@ -56,6 +61,8 @@ KNOWN: Final = frozenset(
     [*_STARTS, *_ENDS, *_BOTH, *SLOTS, *ARGUMENTS[:3], SUMMARY, TOPIC, MAX_CHARS, "startmessage", "endmessage"]
 ) - {"start", "end", "input"}
 
+KEYWORDS: Final = KNOWN | {"start", "end"}  # where an equals sign follows
+
 _MEANT: Final = (
     KNOWN | ENVELOPE | {*ARGUMENTS, *NESTS, *LISTS, "parts", *_STARTS, *_ENDS, *_WEAK_STARTS, *_WEAK_ENDS, *_WEAK_BOTH}
 )
@@ -72,6 +79,7 @@ _STARTING: Final = frozenset([*_STARTS, *_BOTH])
 _ENDING: Final = frozenset(_ENDS)
 _WEAK_STARTING: Final = frozenset([*_WEAK_STARTS, *_WEAK_BOTH])
 _WEAK_ENDING: Final = frozenset(_WEAK_ENDS)
+_REFS: Final = frozenset([*_STARTS, *_ENDS, *_BOTH, *_WEAK_STARTS, *_WEAK_ENDS, *_WEAK_BOTH])
 _OTHER_ROLES: Final = {SUMMARY: SUMMARY, TOPIC: "more", MAX_CHARS: "more"}
 
 
@@ -91,6 +99,11 @@ def narrowed(value: dict[str, Json]) -> dict[str, Json]:
         return value
     found = {key: item for key, item in value.items() if plain(key) in _MEANT}
     return dict([*list(value.items())[:2], *found.items()])
+
+
+def is_foreign(value: dict[str, Json]) -> bool:
+    """Whether no key of an object means anything in a call or around it."""
+    return _MEANT.isdisjoint(map(plain, value))
 
 
 def field(entry: dict[str, Json], name: str) -> Json:
@@ -121,6 +134,8 @@ def roles_of(entry: dict[str, Json]) -> dict[str, str]:
 def ref_of(entry: dict[str, Json], which: str) -> str:
     """The start or end ref of an entry: the first of its names with a text in it; "": there is none."""
     by_name = {plain(key): entry[key] for key in reversed(entry)}
+    if _REFS.isdisjoint(by_name):
+        return ""
     strong, weak = (_STARTS, _WEAK_STARTS) if which == "start" else (_ENDS, _WEAK_ENDS)
     for name in (*strong, *_BOTH):
         text = _text(by_name.get(name))

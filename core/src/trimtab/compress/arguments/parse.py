@@ -8,6 +8,7 @@ its depth. Strict parsing comes first: valid JSON is never mended, and looked at
 from __future__ import annotations
 
 from trimtab._json import decode_or_none
+from trimtab.compress.arguments.calls import sent_again
 from trimtab.compress.arguments.direct import PREFIX, parsed_directly
 from trimtab.compress.arguments.documents import read_one
 from trimtab.compress.arguments.names import SPACES
@@ -26,7 +27,8 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
     Args:
         raw: what the wire carried: text, bytes (UTF-8) or a decoded value, in any of the shapes that models write:
             the arguments object, its text, also stringified up to three times, `content` as text or as one object,
-            a bare array, one flat range, line form, a call's envelope or a model's own tool-call tags around it.
+            a bare array, one flat range, line form, a call's envelope or a model's own tool-call tags around it. The
+            object that stands for malformed arguments in a history (`INVALID_JSON`) is read as the text in it.
         call_id: put into each range.
     """
     if isinstance(raw, str):
@@ -34,6 +36,9 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
     elif isinstance(raw, bytes | bytearray | memoryview):
         text, bad = _decoded(bytes(raw))
     else:
+        sent = sent_again(raw)
+        if sent is not None:
+            return parse_compress_args(sent, call_id=call_id)
         reading = Reading(call_id)
         reading.root(raw)
         return _parsed(reading, None)
@@ -49,6 +54,9 @@ def parse_compress_args(raw: Json, *, call_id: str | None = None) -> Parsed:
     plain = None if bad or is_padded else parsed_directly(text, value, document, call_id)
     if plain is not None:
         return plain
+    sent = sent_again(value)
+    if sent is not None:
+        return parse_compress_args(sent, call_id=call_id)
     reading = Reading(call_id)
     if bad:
         reading.repairs[BAD_UTF_8] = None

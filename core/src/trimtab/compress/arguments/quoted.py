@@ -12,8 +12,8 @@ from trimtab.lenient.tree import read
 
 __all__ = ["ENDS_ALONE", "read_string"]
 
-ENDS_ALONE: Final = re.compile("[ \\t\\x00]*(?:\\Z|[\\r\\n<)])")
-"""What stands behind a string that is the last on its line, or between tags."""
+ENDS_ALONE: Final = re.compile('[ \\t\\x00]*(?:\\Z|[\\r\\n<)]|"(?=[{\\[]))')
+"""What stands behind a string that is the last on its line, or between tags, or has another one behind it."""
 
 _STRING: Final = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*)"', re.DOTALL)
 _BEGINS: Final = tuple('{["`')

@@ -15,6 +15,7 @@ from trimtab.compress.arguments.calls import (
     is_no_call,
     is_other_call,
     names_other,
+    sent_again,
     slots_of,
     sole_value,
 )
@@ -29,9 +30,9 @@ from trimtab.compress.arguments.quoted import ENDS_ALONE, read_string
 from trimtab.compress.arguments.regions import regions
 from trimtab.compress.arguments.repairs import LINE_FORM, REPEATED_KEY
 from trimtab.compress.arguments.results import CompressRange
-from trimtab.compress.arguments.standing import ESCAPED, QUOTED_WORDS, SENTENCE
+from trimtab.compress.arguments.standing import ESCAPED, PYTHON, QUOTED_WORDS, SENTENCE
 from trimtab.lenient.document import Cut, Document
-from trimtab.lenient.repairs import PADDING, STRINGIFIED, TRAILING_TEXT
+from trimtab.lenient.repairs import GIVEN_UP, PADDING, STRINGIFIED, TRAILING_TEXT
 from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.strings import text_of
 from trimtab.types import Json
@@ -39,6 +40,10 @@ from trimtab.types import Json
 __all__ = ["Reading"]
 
 _TEXTS: Final = 6  # texts in texts that are opened: three levels of strings, and a content or arguments string
+_OPENED_TEXTS: Final = 5_000  # in one call
+# How much damaged text in damaged text is read: so many chars, and so many times the outermost.
+_DAMAGED_SLACK: Final = 500_000
+_DAMAGED_TIMES: Final = 3
 _LEVELS: Final = 6  # envelopes and wrappers around the arguments
 _NESTED: Final = 12  # values in values, of all kinds: more are no call that anyone meant
 _STRINGS: Final = 1_000  # texts in a row: more is no call that anyone meant
@@ -60,6 +65,8 @@ class Reading(Found):
 
     def __init__(self, call_id: str | None) -> None:
         super().__init__(call_id)
+        self._opened = 0  # texts
+        self._size = self._damaged = 0  # chars of the first damaged text, and of all
         self._depth = 0  # how many values are being read, each in the one before it
 
     def root(self, value: Json) -> None:
@@ -74,7 +81,10 @@ class Reading(Found):
 
     def text(self, text: str, level: int, *, slot: bool = False) -> None:
         """A text in a text: JSON once more, or what is left of it. In a `slot` it is the content itself."""
-        if level > _TEXTS:
+        self._opened += 1
+        if level > _TEXTS or self._opened > _OPENED_TEXTS:
+            if self._opened > _OPENED_TEXTS:
+                self.repairs[GIVEN_UP] = None
             self.fail("content-not-array" if slot else "not-object")
             return
         try:
@@ -91,6 +101,11 @@ class Reading(Found):
 
     def damaged(self, text: str, level: int = 1, *, slot: bool = False, first: Document | None = None) -> None:
         """A text that is not strict JSON. `first`: the document behind its white space, where that was read already."""
+        self._size = self._size or len(text)
+        self._damaged += len(text)
+        if self._damaged > _DAMAGED_SLACK + _DAMAGED_TIMES * self._size:
+            self.repairs[GIVEN_UP] = None
+            return
         body = text.strip(SPACES)
         if len(body) != len(text) and body != text.strip(" \t\r\n"):
             self.repairs[PADDING] = None
@@ -135,7 +150,7 @@ class Reading(Found):
             self.repairs[STRINGIFIED] = None
             self.text(text_of(body, "", self.repairs), level + 1, slot=slot)
             return
-        if first in _BRACKETS:
+        if first in _BRACKETS and not PYTHON.match(body):
             document = document or read_one(body, 0)
             if document.end == len(body) and (
                 (document.finished and not document.repairs) or first_inside(body, document) < 0
@@ -273,7 +288,7 @@ class Reading(Found):
             self.take(value, left_open=id(value) in left_open)
             return None
         if inner is None and not is_other_call(value):
-            inner = _wrapped(sole_value(value))
+            inner = sent_again(value) or _wrapped(sole_value(value))
         if inner is None:
             self._no_content(value, left_open, level, slot)
         return inner

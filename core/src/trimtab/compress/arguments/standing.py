@@ -7,26 +7,51 @@ from typing import Final
 
 from trimtab.compress.arguments.names import SPACES, names_compress
 from trimtab.compress.arguments.quoted import ENDS_ALONE
+from trimtab.lenient.strings import ESCAPED_START
 
-__all__ = ["CALLED", "ESCAPED", "EXAMPLE", "QUOTED_WORDS", "SENTENCE", "Lines", "is_other", "is_quotation"]
+__all__ = [
+    "ANSWER",
+    "CALLED",
+    "ESCAPED",
+    "EXAMPLE",
+    "PYTHON",
+    "QUOTED_WORDS",
+    "SENTENCE",
+    "Lines",
+    "is_other",
+    "is_quotation",
+]
 
 _LINE_START: Final = "(?:(?<=\\n)|(?<![^\\n]))"
 
 CALLED: Final = re.compile(
-    "(?:\\[TOOL_CALLS\\][ \\t]*|tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?|(?<![A-Za-z0-9_])to="
+    "(?:\\[TOOL_CALLS\\][ \\t]*|tool[▁_]call[▁_]begin｜>(?:function<｜tool[▁_]sep｜>)?|<start_function_call>call:"
+    "|(?<![A-Za-z0-9_])to="
     "|<\\|tool_call_begin\\|>|<tool_call>[ \\t\\r\\n]*"
-    f"|{_LINE_START}Action:[ \\t]*(?=[A-Za-z0-9_.:-]*[ \\t]*(?:[\\r\\n(]|\\Z)))"
+    f"|{_LINE_START}(?:Action|Tool|Function):[ \\t]*(?=[A-Za-z0-9_.:-]*[ \\t]*(?:[\\r\\n(]|\\Z)))"
     "(?P<name>[A-Za-z_][A-Za-z0-9_.:-]*)"
 )
 """The name of the tool that is called, where a model's own tags or ReAct name it."""
 
+PYTHON: Final = re.compile(
+    "(?:\\[[ \\t\\r\\n]*)?(?<![A-Za-z0-9_])(?:[A-Za-z0-9_]{1,40}_)?compress[ \\t]*\\("
+    "(?=[ \\t\\r\\n]*(?P<keyword>[A-Za-z_][A-Za-z0-9_]{0,40})[ \\t]*=(?!=))"
+)
+"""A call in Python's form, up to its first keyword."""
+
 EXAMPLE: Final = re.compile(
     "(?:(?:[Ff]or|[Aa]n?|[Aa]s|[Tt]his) example|[Ff]or instance|e\\.g\\."
     "|(?:(?<=[.!?:#*>-] )|(?<![^\\n\"'#*>(]))(?:Examples?|EXAMPLES?|Schema)"
-    "|(?:[Ee]xamples?|[Ss]chema)(?=[ \\t]*[:：,(\\n]|[ \\t]*\\Z)|[Ee]xpected (?:shape|format))"
+    "|(?:[Ee]xamples?|[Ss]chema)(?=[ \\t]*[:：,(\\n]|[ \\t]*\\Z| (?:is|looks)\\b)|[Ee]xpected (?:shape|format))"
     "[^{}\\n]{0,60}\\n?(?:```[A-Za-z0-9]*\\n)?[ \\t\\r\\n]*\\Z"
 )
 """A text that ends by saying that an example follows."""
+
+ANSWER: Final = re.compile(
+    f"{_LINE_START}(?:Observation|(?:[Tt]ool|[Ff]unction)[ _](?:[Rr]esult|[Rr]esponse|[Oo]utput)s?):"
+    "[ \\t]*\\n?(?:```[A-Za-z0-9]*\\n)?[ \\t\\r\\n]*\\Z"
+)
+"""A text that ends by saying that what follows is the answer to a call."""
 
 SENTENCE: Final = re.compile("[ \\t]*[A-Za-z0-9(—–\x80-\U0010ffff-]")
 """What goes on behind words in quotes."""
@@ -37,7 +62,7 @@ _GO_ON: Final = "[ \\t\\r\\n]*+[^ \\t\\r\\n,:=}\\]\\\\\"'“‘`]"
 QUOTED_WORDS: Final = re.compile(f"([\"'`]){_WORDS}\\1{_GO_ON}")
 """A text whose first words are in quotes; it is no text in quotes."""
 
-ESCAPED: Final = re.compile(f'[\\[{{ \\t\\r\\n]*+\\\\+"(?!{_WORDS}\\\\+"{_GO_ON})')
+ESCAPED: Final = re.compile(f'{ESCAPED_START}(?!{_WORDS}\\\\+"{_GO_ON})')
 """JSON whose quotes are all escaped, since the quotes around it are lost."""
 
 _ASIDE: Final = re.compile("[ \\t]*(?://|#|>|--(?!-)|/\\*(?=[ \\t*{[])|<!--)")

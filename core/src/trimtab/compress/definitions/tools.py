@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trimtab.compress.refs import parse_ref
+from trimtab.compress.refs.written import parse_ref
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire.definitions import definition, shape_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from trimtab._json import blob_id
 from trimtab.pointer import Path
 from trimtab.types import Json
 from trimtab.wire.histories.spelling import as_text
@@ -29,6 +28,8 @@ def role(native: Json) -> Role:
 
 def user_text(said: str) -> Json:
     """A UI message of the user; its id is made of its text."""
+    from trimtab._json import blob_id  # not when the protocols are imported: listing the plugins needs no encoder
+
     return {"id": f"msg_{blob_id(said)[:_ID_DIGITS]}", "role": "user", "parts": [{"type": "text", "text": said}]}
 
 

@@ -33,7 +33,7 @@ def joined(
         else:
             runs.append([native])
         before = now
-    return [run[0] if len(run) == 1 else _one(run, name, user_text) for run in runs]
+    return [run[0] if len(run) == 1 else _one(run, name, role(run[0]), user_text) for run in runs]
 
 
 def _fits(one: Json, other: Json, name: str) -> bool:
@@ -43,8 +43,11 @@ def _fits(one: Json, other: Json, name: str) -> bool:
     return (text(one, "role") or "user") == (text(other, "role") or "user")
 
 
-def _one(run: Sequence[Json], name: str, user_text: Callable[[str], Json]) -> Json:
-    """One message of several: texts with an empty line between them, or all the blocks, results first."""
+def _one(run: Sequence[Json], name: str, role: Role, user_text: Callable[[str], Json]) -> Json:
+    """One message of several: texts with an empty line between them, or all the blocks.
+
+    What tools returned comes first; in the model's own messages it follows the call, which the provider has run.
+    """
     run = [user_text(native) if isinstance(native, str) else native for native in run]
     contents = [member(native, name) for native in run]
     both: Json
@@ -52,7 +55,7 @@ def _one(run: Sequence[Json], name: str, user_text: Callable[[str], Json]) -> Js
         both = "\n\n".join(contents)
     else:
         found = [block for content in contents for block in _blocks(content, name, user_text)]
-        both = [one for one in found if _is_result(one)] + [one for one in found if not _is_result(one)]
+        both = found if role == "assistant" else sorted(found, key=lambda one: not _is_result(one))
     first = run[0]
     if not isinstance(first, Mapping):
         return changed(first, {(name,): both})

@@ -52,6 +52,7 @@ def _part(site: Site, whole: int | None) -> Part:
             name=site.name,
             complete=site.complete,
             answered=site.answered,
+            by_provider=site.by_provider,
         )
     return Part(
         kind="result",

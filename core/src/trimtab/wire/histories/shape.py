@@ -9,15 +9,17 @@ from attrs import field, frozen
 from trimtab.errors import CallerError, TrimtabError
 from trimtab.pointer import Path
 from trimtab.types import Json
+from trimtab.wire.arguments import SURROGATE
 from trimtab.wire.histories.fitting import fitted
 from trimtab.wire.histories.joining import joined
 from trimtab.wire.histories.parts import CACHE_POINT, parts_of
 from trimtab.wire.histories.types import Answer, Message, Part, Role
 from trimtab.wire.nodes import changed, has, is_object, items, member
 from trimtab.wire.sites import CallSite, Site, pair
+from trimtab.wire.triggers import TRIGGERS
 from trimtab.wire.types import RawCall, named
 
-__all__ = ["Answer", "Shape", "Tie"]
+__all__ = ["Shape", "Tie"]
 
 _QUIET = ("thinking", "aside")
 
@@ -56,6 +58,7 @@ class Shape:
         reply: the native messages that a whole response adds, before they are made fit to be sent again.
         id_at: where the id of a call belongs, by the path of its arguments; None: the wire does without.
         fill: the native messages with results put where their calls are; None: this wire brings them in new messages.
+        tags: between which tags the texts of the model hold calls, and the tool that each stands for (`triggers`).
         grows: whether a message of the assistant's goes on after it was first said: results, further steps.
         settle: what a list of messages loses so that the provider takes it.
         mend: a native message that lost blocks (before, after), as the provider takes it.
@@ -74,6 +77,7 @@ class Shape:
     reply: Callable[[Json], list[Json]] = field(repr=False)
     id_at: Callable[[Path], Path | None] = field(repr=False)
     fill: Callable[[Sequence[Json], Sequence[Answer]], list[Json] | None] = field(default=lambda *_: None, repr=False)
+    tags: Mapping[str, str] = field(default=TRIGGERS, repr=False)
     grows: bool = False
     settle: Callable[[Sequence[Json]], list[Json]] = field(default=_same, repr=False)
     mend: Callable[[Json, Json], Json] = field(default=_as_left, repr=False)
@@ -143,7 +147,17 @@ class Shape:
 
     def fit(self, natives: Sequence[Json], calls: Iterable[RawCall]) -> list[Json]:
         """New messages of the assistant, fit to be sent again. `calls`: theirs, each with an id."""
-        return fitted(natives, calls, self.sites, self.id_at)
+        return [self._encodable(native) for native in fitted(natives, calls, self.sites, self.id_at)]
+
+    def _encodable(self, native: Json) -> Json:
+        """A message whose texts are Unicode: an answer that is cut off may end with half a character."""
+        texts = [part for part in self._message(native, 0).parts if part.kind == "text" and not part.text.isascii()]
+        broken = [part for part in texts if SURROGATE.search(part.text)]
+        if not broken:
+            return native
+        from trimtab.lenient.strings import mend_surrogates  # not when the protocols are imported
+
+        return changed(native, {part.at: mend_surrogates(part.text) for part in broken})
 
     def results(self, answers: Sequence[Answer], said: Sequence[Json] = ()) -> list[Json]:
         """The native messages that bring what tools returned, to follow those with their calls.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from trimtab._json import canonical
 from trimtab.types import Json
+from trimtab.wire.arguments import as_text as canonical_of
 from trimtab.wire.nodes import has, items, text
 
 __all__ = ["as_text", "text_or_blocks"]
@@ -13,7 +13,7 @@ __all__ = ["as_text", "text_or_blocks"]
 
 def as_text(value: Json) -> str:
     """A string as it is, anything else as canonical JSON. Raises UnsupportedOutput."""
-    return value if isinstance(value, str) else canonical(value)
+    return value if isinstance(value, str) else canonical_of(value)
 
 
 def text_or_blocks(value: Json, kinds: Mapping[str, Sequence[str]]) -> Json:

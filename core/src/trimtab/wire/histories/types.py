@@ -9,13 +9,11 @@ from attrs import field, frozen
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["Answer", "Message", "Part", "PartKind", "Role", "has_text", "is_prompt"]
+__all__ = ["Answer", "Message", "Part", "PartKind", "Role", "is_prompt"]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 PartKind: TypeAlias = Literal["text", "call", "result", "thinking", "aside", "other"]
-
-_BLANK = " \t\r\n"
 
 
 @frozen(kw_only=True)
@@ -35,6 +33,7 @@ class Part:
         is_error: of a result.
         complete: of a call: False: it was cut off.
         answered: of a call: it needs no result of its own.
+        by_provider: of a call: the provider runs the tool itself.
     """
 
     kind: PartKind
@@ -47,6 +46,7 @@ class Part:
     is_error: bool = False
     complete: bool = True
     answered: bool = False
+    by_provider: bool = False
 
 
 @frozen(kw_only=True)
@@ -73,11 +73,6 @@ class Message:
     def of(self, kind: PartKind) -> tuple[Part, ...]:
         """The parts of one kind, in order."""
         return tuple([part for part in self.parts if part.kind == kind])
-
-
-def has_text(message: Message) -> bool:
-    """Whether there is text in it that is not blank."""
-    return any(part.kind == "text" and part.text.strip(_BLANK) for part in message.parts)
 
 
 def is_prompt(message: Message) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-from trimtab.compress.identity import key_of
+from trimtab.compress.refs.identity import key_of
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Shape, Tie
 

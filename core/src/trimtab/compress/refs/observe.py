@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from trimtab.compress.alignment import align, hideables, is_hidden
 from trimtab.compress.config import CompressConfig
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.identity import form_of, texts_of
+from trimtab.compress.folded import is_told
+from trimtab.compress.refs.alignment import align, hideables, is_hidden
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.identity import form_of, texts_of
 from trimtab.compress.state import Block, CompressState, Mark, Seen
 from trimtab.wire.histories import Message
 
-__all__ = ["Ref", "active_after", "observe", "parse_ref"]
+__all__ = ["active_after", "observe"]
 
-_REF: Final = re.compile("[\\[(<#`\"' \\t]*+([mMbB])[ \\t_-]*+([0-9]{1,15})[\\])>`\"' \\t]*+\\Z")
-_NAMED: Final = re.compile("(?<![A-Za-z0-9])[mM]([0-9]{1,15})(?![A-Za-z0-9])")
-
-
-@frozen
-class Ref:
-    """A ref that was read: `kind` is `m` for a message, `b` for a block."""
-
-    kind: str
-    number: int
-
-
-def parse_ref(text: str) -> Ref | None:
-    """The ref that a text spells, whatever its zeros, case and brackets; None: it is none."""
-    found = _REF.match(text)
-    return Ref("m" if found[1] in "mM" else "b", int(found[2])) if found else None
+_NAMED: Final = re.compile("(?<![A-Za-z0-9])([mMbB])([0-9]{1,15})(?![A-Za-z0-9])")
 
 
 def observe(state: CompressState, now: Conversation, config: CompressConfig) -> CompressState:
@@ -97,25 +83,36 @@ def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]
 def _rolled_back(state: CompressState, gone: set[int], new: Iterable[Message]) -> CompressState:
     """The state before the first of these messages came.
 
-    What later messages did goes too, where these were taken out of sight before. Numbers are given anew only if no
-    message that is there now names one of them: what another client put in the place of old messages may do that.
+    What later messages did goes too, where these were taken out of sight before. Numbers are given anew only if nothing
+    that the user says now names one of them: what another client put in the place of old messages may do that.
     """
     first = min(gone)
     kept = {one.number for one in state.seen} - gone
     marks = tuple([mark for mark in state.marks if mark.message < first or mark.message in kept])
     nudges = tuple([nudge for nudge in state.nudges if nudge.after < first or nudge.after in kept])
     blocks = tuple([block for block in state.blocks if block.made_by < first or block.made_by in kept])
-    named = any(
-        first <= int(number) <= state.issued for row in new for text in texts_of(row) for number in _NAMED.findall(text)
-    )
     # What is left must be what the numbers began with, or calls of the past would name other messages than they meant.
-    reset = not named and max(kept, default=0) < first and (bool(kept) or first == 1)
-    issued = first - 1 if reset else state.issued
-    return evolve(state, issued=issued, marks=marks, nudges=nudges, blocks=active_after(blocks, marks))
+    reset = max(kept, default=0) < first and (bool(kept) or first == 1)
+    if reset and not _are_named(new, range(first, state.issued + 1), range(len(blocks) + 1, len(state.blocks) + 1)):
+        state = evolve(state, issued=first - 1, blocks=blocks)
+    return evolve(state, marks=marks, nudges=nudges, blocks=active_after(state.blocks, marks))
+
+
+def _are_named(rows: Iterable[Message], messages: Container[int], blocks: Container[int]) -> bool:
+    """Whether the user says one of these numbers.
+
+    What the model says and what it is told belongs to the way that the conversation takes now, with its own numbers.
+    """
+    for row in rows:
+        texts = [part.text for part in row.of("text")] if row.role == "user" else []
+        for kind, number in _NAMED.findall("\n".join(text for text in texts if not is_told(text))):
+            if int(number) in (messages if kind in "mM" else blocks):
+                return True
+    return False
 
 
 def active_after(blocks: Sequence[Block], marks: Sequence[Mark]) -> tuple[Block, ...]:
-    """The blocks, each shown or not as these answered calls left them."""
+    """The blocks, each shown or not as these answered calls left them; not one that no call made."""
     by_number = {block.number: block for block in blocks}
     shown: set[int] = set()
     for mark in marks:

@@ -13,12 +13,13 @@ from trimtab.types import Json
 from trimtab.wire.arguments import as_object
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import text
-from trimtab.wire.triggers import spoken
+from trimtab.wire.triggers import SERVER_TAGS, spoken
 
-__all__ = ["chars_of", "form_of", "key_of", "texts_of"]
+__all__ = ["chars_of", "form_of", "is_form", "key_of", "texts_of"]
 
 _DIGITS: Final = 16
 _FORM_DIGITS: Final = 8
+_FORM: Final = re.compile("[aortu][0-9]{1,9}\\.[0-9]{1,9}(?:\\.[0-9a-f]{8})?")
 _EDGES: Final = " \t\r\n"
 # Fields that come and go between one sending and the next.
 _FLEETING: Final = frozenset(["cache_control", "cachePoint", "cache_point", "id", "status", "index"])
@@ -29,12 +30,14 @@ _WHOLE: Final = re.compile("(?<=[0-9])\\.0(?=[],}])")
 def key_of(message: Message, by_id: bool = False) -> str:
     """16 hex digits of the SHA-256 of who says what: texts without white space around, calls, results, other blocks.
 
-    Cache points, the ids of calls and messages, thinking and the spelling of arguments count for nothing. `by_id`: a
-    message of the assistant's that has an id is known by that, since it goes on after it was first said.
+    Cache points, the ids of calls and messages, the spelling of arguments, and thinking beside other parts count for
+    nothing. `by_id`: a message of the assistant's that has an id is known by that, since it goes on after it was first
+    said.
     """
     if by_id and message.role == "assistant" and (name := text(message.native, "id")):
         return sha256(utf8(f"id\0{name}")).hexdigest()[:_DIGITS]
-    said = "\0".join([message.role, *(f"{part.kind}\1{_said(part)}" for part in message.parts if _counts(part))])
+    parts = [part for part in message.parts if _counts(part)] or message.of("thinking")
+    said = "\0".join([message.role, *(f"{part.kind}\1{_said(part)}" for part in parts)])
     return sha256(utf8(said)).hexdigest()[:_DIGITS]
 
 
@@ -47,14 +50,19 @@ def form_of(message: Message, own: Container[str]) -> str:
     calls, results = message.of("call"), message.of("result")
     said = [_said(part) for part in calls]
     if message.role == "assistant":
-        said += [str(call.raw_args) for part in message.of("text") for call in spoken(part.text)]
+        said += [str(call.raw_args) for part in message.of("text") for call in spoken(part.text, SERVER_TAGS)]
     letter = message.role[0]
-    if calls and all(part.name in own for part in calls):
+    if calls and all(part.name in own and not part.by_provider for part in calls):
         letter = "o"
     elif message.parts and all(part.kind == "thinking" for part in message.parts):
         letter = "r"
     form = f"{letter}{len(calls)}.{len(results)}"
     return f"{form}.{sha256(utf8(chr(0).join(said))).hexdigest()[:_FORM_DIGITS]}" if said else form
+
+
+def is_form(text: str) -> bool:
+    """Whether a text is such a form."""
+    return _FORM.fullmatch(text) is not None
 
 
 def texts_of(message: Message) -> list[str]:
@@ -85,7 +93,21 @@ def _said(part: Part) -> str:
         return part.text.strip(_EDGES)
     if part.kind == "call":
         return f"{part.name}\1{_WHOLE.sub('', _spelt(as_object(part.value)))}"
-    return _spelt(_lasting(part.value))
+    texts = _only_texts(part.value) if part.kind == "result" else None
+    return _spelt(_lasting(part.value)) if texts is None else "\1".join(one.strip(_EDGES) for one in texts)
+
+
+def _only_texts(value: Json) -> list[str] | None:
+    """The texts of a result, whether it is a text or a list of texts; None: there is more in it."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list) and value and all(_is_text(one) and _is_alone(one) for one in value):
+        return [one["text"] for one in value]
+    return None
+
+
+def _is_alone(block: dict[str, Json]) -> bool:
+    return block.keys() <= {"type", "text", *_FLEETING}
 
 
 def _lasting(value: Json) -> Json:

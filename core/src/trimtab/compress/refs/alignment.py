@@ -1,8 +1,9 @@
 """Which message of a history is which of those known: by key in order, and between these by place.
 
-A message that has changed a little stays the same one where its place says so: between two that are known for sure, or
-at the front, where there are as many messages as before (clients put summaries of theirs there). At the end a
-conversation goes on differently more often than it is edited: a changed message there is another one.
+A message that has changed stays the same one where its place says so: between two that are known for sure, where there
+are as many as before and it has the same calls; else, and at the front, where clients put summaries of theirs, only if
+it has changed a little. At the end a conversation goes on differently more often than it is edited: a changed message
+there is another one.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Container, Sequence
 from itertools import accumulate
 from typing import Final
 
-from trimtab.compress.conversation import Conversation
-from trimtab.compress.identity import chars_of, form_of
+from trimtab.compress.refs.conversation import Conversation
+from trimtab.compress.refs.identity import chars_of, form_of
 from trimtab.compress.state import Seen
 from trimtab.wire.histories import Message
 
@@ -23,7 +24,7 @@ __all__ = ["align", "hideables", "is_hidden"]
 # A message in the same place is the same one if its size has changed by at most so many chars, and this share of it.
 _DRIFT: Final = 16
 _DRIFT_SHARE: Final = 0.05
-# Messages of fewer chars are equal by chance ("go on"), if what stood before and behind them is gone.
+# Messages of fewer chars are equal by chance ("go on"), if what stood around them is gone.
 _TELLING: Final = 200
 
 
@@ -132,10 +133,12 @@ def _between(
     """Between two that are known for sure: from both ends inwards, as long as each is like the one in its place."""
     (first, last), (begin, end) = of_known, of_rows
     share = _DRIFT_SHARE if begin else 0
-    in_place = end < len(found) and (begin > 0 or last - first == end - begin)
+    is_same_many = last - first == end - begin
+    in_place = end < len(found) and (begin > 0 or is_same_many)
+    sized = not begin or not is_same_many
 
     def alike(one: Seen, at: int) -> bool:
-        return one.key == now.keys[at] or (in_place and _is_edited(one, now.rows[at], own, share))
+        return one.key == now.keys[at] or (in_place and _is_edited(one, now.rows[at], own, share, sized=sized))
 
     while first < last and begin < end and alike(known[first], begin):
         found[begin] = first
@@ -146,10 +149,14 @@ def _between(
 
 
 def _drop_chance(known: Sequence[Seen], found: list[int | None], hideable: Sequence[bool]) -> None:
-    """Takes back short runs at the end of what was found, where what was before and what came after are both gone."""
+    """Takes back short runs at the end of what was found, where others stand before them, or none of before and after.
+
+    Others: there are new messages in the place of known ones. Where these are only gone, or new ones only came between,
+    a run that goes up to the newest message stays.
+    """
     firm = [0, *accumulate(not one for one in hideable)]
     pairs = [(row, place) for row, place in enumerate(found) if place is not None]
-    while pairs and firm[len(known)] > firm[pairs[-1][1] + 1]:
+    while pairs:
         start, chars = len(pairs), 0
         while start:
             row, place = pairs[start - 1]
@@ -157,14 +164,18 @@ def _drop_chance(known: Sequence[Seen], found: list[int | None], hideable: Seque
             if next_row != row + 1 or firm[next_place] > firm[place + 1]:
                 break
             start, chars = start - 1, chars + known[place].chars
-        is_beginning = not start and pairs[0][0] == 0 and firm[pairs[0][1]] == 0
-        if is_beginning or chars >= _TELLING:
+        before_row, before_place = pairs[start - 1] if start else (-1, -1)
+        comes, goes = pairs[start][0] > before_row + 1, pairs[start][1] > before_place + 1
+        is_newest = firm[len(known)] == firm[pairs[-1][1] + 1]
+        if chars >= _TELLING or not (comes or goes) or (is_newest and not (comes and goes)):
             return
         for row, _ in pairs[start:]:
             found[row] = None
         del pairs[start:]
 
 
-def _is_edited(one: Seen, row: Message, own: Container[str], share: float) -> bool:
-    """Whether a row may be the message with a slightly different text."""
-    return one.form == form_of(row, own) and abs(chars_of(row) - one.chars) <= _DRIFT + one.chars * share
+def _is_edited(one: Seen, row: Message, own: Container[str], share: float, *, sized: bool) -> bool:
+    """Whether a row may be the message with another text; `sized`: only with a slightly different one."""
+    if one.form != form_of(row, own):
+        return False
+    return not sized or abs(chars_of(row) - one.chars) <= _DRIFT + one.chars * share
