@@ -20,6 +20,11 @@ SHOWN = {
         r"\d+ of \d+ messages folded: [\d,]+ tokens",
     ],
     "custom_codec.py": [r"<omitted chars .* full text: fs_read trimtab:[0-9a-f]{16}>", "all keys there: True", "True$"],
+    "folding_agent.py": [
+        r"^loop: from [\d,]+ to [\d,]+ tokens$",
+        r"^durable: from [\d,]+ to [\d,]+ tokens$",
+        r"^400 rows\. The order on server-7 was 8861-7-1\.$",
+    ],
     "embed_in_a_loop.py": [r"read_file: [\d,]+ chars, the model sees [\d,]+", "fs_read: ", "begins with '"],
 }
 

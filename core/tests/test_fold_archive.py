@@ -207,6 +207,33 @@ def test_folds_of_folds_keep_every_archive(host: Host) -> None:
         assert f"trimtab:{entry.id[:16]}" in summary_of(served.messages)
 
 
+def test_many_texts_are_named_through_an_index(host: Host) -> None:
+    """Where a fold stands for very many texts the newest are named, and an index of all of them: each is one step away,
+    with the first words of it; and the summary row stays small.
+    """
+    lane = durable(store=host.store, owner="conv")
+    record = None
+    for count in range(20, 200, 6):
+        served = lane.serve([*talk(host, count), prompt("q")], record)
+        record = served.record
+    assert record is not None
+    assert record.index is not None
+    allow = host.allow_list(served.retained.outputs, owner="conv")
+    assert allow.lost == set()
+    assert len(allow.held) > 150
+    assert len(summary_of(served.messages)) < 3_000
+    assert f"trimtab:{record.index.id[:16]}" in summary_of(served.messages)
+    index = host.store.get(record.index.id)
+    reachable = json.dumps(served.messages) + index
+    assert all(f"trimtab:{blob_id[:16]}" in reachable for blob_id in allow.held)
+    found: Any = host.run_read_tool(
+        "fs_search", {"uri": f"trimtab:{record.index.id}", "pattern": "page 17$"}, allow=allow
+    )
+    (match,) = found["matches"]
+    uri = match["text"].split(" ")[1]
+    assert host.read(uri, allow=allow).text.startswith("page 17\n")
+
+
 def test_a_store_that_fails() -> None:
     """What could not be archived is not folded: the history is served as it was, and it is said why."""
     events: list[Event] = []

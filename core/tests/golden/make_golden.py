@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from trimtab import Budget, Host, Policy
 from trimtab._json import blob_id, canonical
 from trimtab.compaction import Archived, Attachment, Blob, FoldRecord, archive_of, archive_row, dump_record
@@ -272,6 +274,11 @@ FOLD = FoldRecord(
         Archived(id="0123456789abcdef" * 2, chars=120, kind="image/png"),
     ),
 )
+MANY = evolve(
+    FOLD,
+    blobs=tuple(Blob(tool="read", uri=f"trimtab:{number:016}") for number in range(30)),
+    index=Archived(id="fedcba9876543210" * 2, chars=800, kind="index"),
+)
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 
 
@@ -282,6 +289,7 @@ def of_folds() -> dict[str, bytes]:
     return {
         "record.json": pretty(dump_record(FOLD)),
         "summary.txt": summary_text(FOLD, read_tool="fs_read", file_tool="read_file").encode(),
+        "summary_many.txt": summary_text(MANY, read_tool="fs_read", file_tool="read_file").encode(),
         "summary_bare.txt": summary_text(FOLD, read_tool="", file_tool="").encode(),
         "archive.json": pretty([archive.blobs[entry.id].split("\n") for entry in archive.entries]),
         "archive_row.json": pretty(archive_row(archive.entries)),

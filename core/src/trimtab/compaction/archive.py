@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.estimate import payloads_in
-from trimtab.compaction.record import Archived
+from trimtab.compaction.record import Archived, FoldRecord
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import UnsupportedOutput
 from trimtab.marker import HANDLE_DIGITS
@@ -22,7 +22,7 @@ from trimtab.types import Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import items, member
 
-__all__ = ["Archive", "archive_of", "archive_row"]
+__all__ = ["Archive", "archive_of", "archive_row", "archived"]
 
 _TOOL: Final = "archive"
 _MIME_KEYS: Final = ("media_type", "mimeType", "mime_type", "mediaType")
@@ -66,6 +66,11 @@ def archive_of(messages: Sequence[Message]) -> Archive:
         blobs[name] = said
         entries.insert(0, Archived(id=name, chars=len(said), kind="messages"))
     return Archive(blobs=blobs, entries=tuple(entries))
+
+
+def archived(record: FoldRecord) -> list[Archived]:
+    """All that the archive has of a fold."""
+    return [*record.archive, *([] if record.index is None else [record.index])]
 
 
 def archive_row(entries: Iterable[Archived]) -> Json:

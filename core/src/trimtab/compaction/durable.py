@@ -6,17 +6,18 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from trimtab._json import blob_id
 from trimtab.compaction.archive import Archive, archive_of
 from trimtab.compaction.calling import Fold, arun, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.events import Due, due, metered
-from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
+from trimtab.compaction.manifests import Retained, blobs_of, files_of, index_of, retained
 from trimtab.compaction.prompt import Measured, Prompt, measured, prompt_of
-from trimtab.compaction.record import FoldRecord, summary_text
+from trimtab.compaction.record import NEWEST, Archived, FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
@@ -65,13 +66,13 @@ class _Plan:
 
 @frozen(kw_only=True)
 class _Folded:
-    """A fold that was made, and is not stored yet."""
+    """A fold that was made, and is not stored yet. `texts`: for the store, by blob id."""
 
     record: FoldRecord
     prompt: Prompt
     after: int
     messages: int
-    archive: Archive | None
+    texts: dict[str, str] = field(repr=False)
 
 
 class DurableCompactor:
@@ -193,12 +194,24 @@ class DurableCompactor:
             blobs=_each([*(before.blobs if before else ()), *blobs]),
             archive=_each([*(before.archive if before else ()), *(archive.entries if archive else ())]),
         )
+        texts: dict[str, str] = {}
+        if archive is not None:
+            record, texts = self._indexed(plan, record, archive)
         prompt = self._prompt(plan.rows, record)
         after = plan.size.of(plan.estimator.beside + plan.estimator.messages(prompt.messages))
         if after >= plan.size.tokens:
             now.skipped("the summary takes no less room than what it stands for")
             return None
-        return _Folded(record=record, prompt=prompt, after=after, messages=len(messages), archive=archive)
+        return _Folded(record=record, prompt=prompt, after=after, messages=len(messages), texts=texts)
+
+    def _indexed(self, plan: _Plan, record: FoldRecord, archive: Archive) -> tuple[FoldRecord, dict[str, str]]:
+        """The record, with an index where it names too many texts; and what is to be stored."""
+        if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
+            return record, dict(archive.blobs)
+        ids = [row.id for row in plan.prompt.live]
+        text = index_of(plan.prompt.live[: ids.index(record.boundary) + 1], record.archive)
+        index = Archived(id=blob_id(text), chars=len(text), kind="index")
+        return evolve(record, index=index), {**archive.blobs, index.id: text}
 
     def _boundary(self, plan: _Plan) -> int:
         """The first row that is kept: the earliest with a prompt from which on all fits; else the last of these."""
@@ -220,9 +233,9 @@ class DurableCompactor:
 
     def _put(self, folded: _Folded) -> StoreError | None:
         """The archive goes into the store; what kept it from that."""
-        if folded.archive is not None and self._store is not None:
+        if folded.texts and self._store is not None:
             try:
-                self._store.put(folded.archive.blobs, owner=self._owner)
+                self._store.put(folded.texts, owner=self._owner)
             except StoreError as error:
                 return error
         return None

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compaction.archive import archive_row
-from trimtab.compaction.record import Blob, FoldRecord
+from trimtab.compaction.archive import archive_row, archived
+from trimtab.compaction.record import Archived, Blob, FoldRecord
 from trimtab.compaction.types import Attachment, Row
-from trimtab.envelope import read
+from trimtab.envelope import BlobRef, Envelope, read
 from trimtab.marker import HANDLE_DIGITS
+from trimtab.pointer import locate
 from trimtab.types import Json
 
-__all__ = ["Retained", "blobs_of", "files_of", "retained"]
+__all__ = ["Retained", "blobs_of", "files_of", "index_of", "retained"]
+
+_FIRST: Final = 80  # chars
+_BLANK: Final = " \t\r\n"
 
 
 @frozen(kw_only=True)
@@ -32,7 +37,7 @@ class Retained:
 
 def retained(rows: Sequence[Row], record: FoldRecord | None) -> Retained:
     """What these rows retain. `rows`: those that are served or folded, not what was cleared or slid out."""
-    archive = [archive_row(record.archive)] if record is not None and record.archive else []
+    archive = [archive_row(archived(record))] if record is not None and record.archive else []
     outputs = [output for row in rows for output in row.outputs]
     return Retained(files=tuple(files_of(rows)), outputs=(*outputs, *archive))
 
@@ -44,16 +49,33 @@ def files_of(rows: Iterable[Row]) -> list[Attachment]:
 
 def blobs_of(rows: Iterable[Row]) -> list[Blob]:
     """The texts that were omitted in these rows' outputs, in order, each once. Raises EnvelopeError: a damaged row."""
-    tools: dict[str, str] = {}
+    return [Blob(tool=envelope.tool, uri=uri) for uri, envelope, _ in _named(rows)]
+
+
+def index_of(rows: Iterable[Row], archive: Iterable[Archived]) -> str:
+    """A line for each text that these rows name, with the first words that are shown of it, and for the archive's."""
+    lines = [f"{envelope.tool} {uri} {_first_words(envelope, ref)}".rstrip(" ") for uri, envelope, ref in _named(rows)]
+    return "\n".join([*lines, *(f"{one.kind} trimtab:{one.id[:HANDLE_DIGITS]}" for one in archive)])
+
+
+def _named(rows: Iterable[Row]) -> list[tuple[str, Envelope, BlobRef]]:
+    """The texts that rows name, in order, each once: the uri, and where it is named."""
+    found: dict[str, tuple[Envelope, BlobRef]] = {}
     for row in rows:
         for output in row.outputs:
             if (envelope := read(output)) is not None:
                 for ref in envelope.refs:
-                    tools.setdefault(ref.blob_id, envelope.tool)
+                    found.setdefault(ref.blob_id, (envelope, ref))
     sharing: defaultdict[str, int] = defaultdict(int)
-    for blob_id in tools:
+    for blob_id in found:
         sharing[blob_id[:HANDLE_DIGITS]] += 1
-    return [Blob(tool=tool, uri=f"trimtab:{_handle(blob_id, sharing)}") for blob_id, tool in tools.items()]
+    return [(f"trimtab:{_handle(blob_id, sharing)}", *where) for blob_id, where in found.items()]
+
+
+def _first_words(envelope: Envelope, ref: BlobRef) -> str:
+    _, shown = locate(envelope.skeleton, ref.key)
+    text = shown if isinstance(shown, str) else ""
+    return text[:_FIRST].lstrip(_BLANK).split("\n", 1)[0].rstrip(_BLANK)
 
 
 def _handle(blob_id: str, sharing: dict[str, int]) -> str:

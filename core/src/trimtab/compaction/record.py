@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import asdict, field, frozen
@@ -13,9 +14,12 @@ from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["SUMMARY_OPENING", "Archived", "Blob", "FoldRecord", "dump_record", "load_record", "summary_text"]
+__all__ = ["NEWEST", "SUMMARY_OPENING", "Archived", "Blob", "FoldRecord", "dump_record", "load_record", "summary_text"]
 
 SUMMARY_OPENING: Final = "<conversation-summary>"
+
+NEWEST: Final = 24
+"""So many blobs, and so many texts of the archive, are named one by one beside an index."""
 
 _VERSION: Final = 1
 _WHAT_IT_IS: Final = "This is a record of the conversation up to here, not a new request."
@@ -36,7 +40,7 @@ class Blob:
 class Archived:
     """A text that the archive has of folded messages: its blob id, its chars, and what it is.
 
-    `kind` is `messages`, or the MIME type of a medium.
+    `kind` is `messages`, `index`, or the MIME type of a medium.
     """
 
     id: str
@@ -55,6 +59,7 @@ class FoldRecord:
         files: attachments of these rows, readable through the file tool.
         blobs: texts that were omitted in these rows, readable through the read tool.
         archive: these rows word for word, where they were archived; readable through the read tool.
+        index: a text that lists the blobs and the archive, where these are too many to be named one by one.
     """
 
     boundary: str
@@ -63,12 +68,15 @@ class FoldRecord:
     files: tuple[Attachment, ...] = ()
     blobs: tuple[Blob, ...] = ()
     archive: tuple[Archived, ...] = ()
+    index: Archived | None = None
 
 
 def dump_record(record: FoldRecord) -> dict[str, Json]:
     """The record as JSON."""
     parts = {name: [asdict(one) for one in getattr(record, name)] for name in ("files", "blobs", "archive")}
-    return {"v": _VERSION, "boundary": record.boundary, "made_at": record.made_at, "summary": record.summary, **parts}
+    index = None if record.index is None else asdict(record.index)
+    said = {"boundary": record.boundary, "made_at": record.made_at, "summary": record.summary}
+    return {"v": _VERSION, **said, **parts, "index": index}
 
 
 @frozen(kw_only=True)
@@ -80,6 +88,7 @@ class _Stored:
     files: list[Attachment]
     blobs: list[Blob]
     archive: list[Archived]
+    index: Archived | None
 
 
 def load_record(value: Json) -> FoldRecord:
@@ -102,6 +111,7 @@ def load_record(value: Json) -> FoldRecord:
         files=tuple(stored.files),
         blobs=tuple(stored.blobs),
         archive=tuple(stored.archive),
+        index=stored.index,
     )
 
 
@@ -112,11 +122,17 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
     if record.files and file_tool:
         names = ", ".join(map(_named, dict.fromkeys(one.name for one in record.files)))
         parts.append(f"[Files of this conversation, to be read in full with {file_tool}: {names}]")
-    if record.blobs and read_tool:
-        parts.append(f"[Tool outputs of this conversation, to be read in full with {read_tool}: {_listed(record)}]")
-    if record.archive and read_tool:
-        uris = ", ".join(_archived(one) for one in record.archive)
+    blobs, archive = record.blobs, record.archive
+    if record.index is not None:
+        blobs, archive = blobs[-NEWEST:], archive[-NEWEST:]
+    if blobs and read_tool:
+        parts.append(f"[Tool outputs of this conversation, to be read in full with {read_tool}: {_listed(blobs)}]")
+    if archive and read_tool:
+        uris = ", ".join(map(_archived, archive))
         parts.append(f"[What this record stands for, word for word, to be read with {read_tool}: {uris}]")
+    if record.index is not None and read_tool:
+        older = len(record.blobs) + len(record.archive) - len(blobs) - len(archive)
+        parts.append(f"[{older} older ones are listed in {_archived(record.index)}, to be read with {read_tool}]")
     return "\n\n".join(parts)
 
 
@@ -124,14 +140,14 @@ def _named(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else canonical(name)
 
 
-def _listed(record: FoldRecord) -> str:
+def _listed(blobs: Sequence[Blob]) -> str:
     """The uris behind the names of their tools: `read trimtab:…, trimtab:…; grep trimtab:…`."""
     by_tool: dict[str, list[str]] = {}
-    for one in record.blobs:
+    for one in blobs:
         by_tool.setdefault(one.tool, []).append(one.uri)
     return "; ".join(f"{_named(tool)} " * bool(tool) + ", ".join(uris) for tool, uris in by_tool.items())
 
 
 def _archived(one: Archived) -> str:
     uri = f"trimtab:{one.id[:16]}"
-    return uri if one.kind == "messages" else f"{_named(one.kind)} {uri}"
+    return uri if one.kind in ("messages", "index") else f"{_named(one.kind)} {uri}"
