@@ -63,7 +63,7 @@ def invariants(sent: list[Json]) -> None:
 @pytest.mark.parametrize("window", [30, 100, 400, 2_000, 100_000])
 @pytest.mark.parametrize("chars", [1, 100, 1_000])
 @pytest.mark.cases(CASES, area="compaction", id=PAIRS)
-def test_calls_and_results_stay_together(case: dict[str, Any], chars: int, window: int) -> None:
+def test_r8_calls_and_results_stay_together(case: dict[str, Any], chars: int, window: int) -> None:
     """Wherever the cut falls, in every lane, with every number of kept rows, after one, two and three folds."""
     messages = padded(case["input"]["messages"], chars)
     settings = FoldSettings(windows=window)
@@ -170,7 +170,7 @@ def test_tokens_of_cjk(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("place", ["prompt", "result", "json result"])
 @pytest.mark.cases(CASES, area="compaction", id="C-19")
-def test_an_image_has_a_fixed_price(case: dict[str, Any], place: str) -> None:
+def test_r8_an_image_has_a_fixed_price(case: dict[str, Any], place: str) -> None:
     """However long its base64 is, and wherever it stands (R8)."""
 
     def tokens(length: int) -> int:

@@ -163,7 +163,7 @@ def test_everything_counts(more: dict[str, Any]) -> None:
     assert compactor(settings=evolve(WINDOW, **more)).serve(rows).event is not None
 
 
-def test_media_count_at_a_fixed_price() -> None:
+def test_r8_media_count_at_a_fixed_price() -> None:
     """Two images bring the fold on, however small; the size of their base64 counts for nothing (R8)."""
 
     def picture(data: str) -> Row:
@@ -577,6 +577,15 @@ def test_an_unknown_summarizer(given: Any) -> None:
         DurableCompactor("openai-chat", WINDOW, given)
     with pytest.raises(CallerError, match="openai-chat"):
         DurableCompactor("nothing", WINDOW)
+
+
+@pytest.mark.parametrize("rows", [{"messages": []}, "go", [{"role": "user", "content": "go"}], [None]])
+def test_what_is_no_list_of_rows(rows: Any) -> None:
+    """It is refused, with what is wanted."""
+    with pytest.raises(CallerError, match=r"a list of trimtab\.compaction\.Row"):
+        compactor().serve(rows)
+    with pytest.raises(CallerError, match="are lists"):
+        Row(id="1", messages={"role": "user", "content": "go"})
 
 
 def test_a_summary_as_large_as_what_it_stands_for() -> None:

@@ -19,6 +19,7 @@ from trimtab.compaction import (
     Row,
     SummaryRequest,
 )
+from trimtab.errors import CallerError
 from trimtab.testing.folds import Summarizer, refused
 from trimtab.types import Json
 
@@ -84,7 +85,7 @@ def test_over_the_trigger() -> None:
     assert stepped.memo.consumed == 2 + 2 * 10
 
 
-def test_a_step_whose_candidate_fits_makes_no_call() -> None:
+def test_r4_a_step_whose_candidate_fits_makes_no_call() -> None:
     """R4: with the memo the steps after a fold cost nothing, until what was added is too much again."""
     summarizer = Summarizer()
     lane = compactor(summarizer)
@@ -98,7 +99,7 @@ def test_a_step_whose_candidate_fits_makes_no_call() -> None:
     assert sorted(set(asked)) == list(range(asked[-1] + 1))
 
 
-def test_the_input_stays_flat() -> None:
+def test_r4_the_input_stays_flat() -> None:
     """R4: each fold takes in the prior summary and the increment alone, over any number of steps; in all, without prior
     summaries, at most 1.2 times the new text.
     """
@@ -116,7 +117,7 @@ def test_the_input_stays_flat() -> None:
     assert len(told) == len(set(told))
 
 
-def test_a_summarizer_that_fails_at_a_step() -> None:
+def test_r4_a_summarizer_that_fails_at_a_step() -> None:
     """R4: what was folded before stays in use, the run goes on, and the next step tries again."""
     summarizer = Summarizer()
     lane = compactor(summarizer)
@@ -329,6 +330,13 @@ def test_async_gives_the_same() -> None:
     for summarizer in (summarize, Summarizer()):
         other = asyncio.run(compactor(summarizer).astep(turn(15)))
         assert (other.messages, other.memo, other.event) == (one.messages, one.memo, one.event)
+
+
+@pytest.mark.parametrize("messages", [{"messages": []}, "go"])
+def test_what_is_no_list_of_messages(messages: Any) -> None:
+    """It is refused, with what is wanted."""
+    with pytest.raises(CallerError, match="pass the list of messages"):
+        compactor().step(messages)
 
 
 def test_cancelled() -> None:

@@ -42,7 +42,7 @@ def check(name: str, given_messages: list[Json], sent: list[Json], repairs: tupl
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_between_turns(name: str, data: Any) -> None:
+def test_r8_between_turns(name: str, data: Any) -> None:
     """The durable fold, of rows of any size, with a summarizer that answers or does not."""
     natives = data.draw(damaged_histories(name))
     rows = rows_of(natives, seed=data.draw(st.integers(0, 3)))
@@ -59,7 +59,7 @@ def test_between_turns(name: str, data: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_inside_a_turn(name: str, data: Any) -> None:
+def test_r8_inside_a_turn(name: str, data: Any) -> None:
     """The in-loop fold, step by step with what was given so far, and with an edit in the middle."""
     natives = data.draw(damaged_histories(name))
     compactor = LoopCompactor(name, FoldSettings(windows=data.draw(WINDOWS)), Summarizer(words=2))
@@ -77,7 +77,7 @@ def test_inside_a_turn(name: str, data: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
-def test_the_window(name: str, data: Any) -> None:
+def test_r8_the_window(name: str, data: Any) -> None:
     """The sliding window, by size and by number of rows."""
     natives = data.draw(damaged_histories(name))
     rows = rows_of(natives, seed=data.draw(st.integers(0, 3)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from attrs import evolve, field, frozen
@@ -129,7 +129,7 @@ class DurableCompactor:
                 used. One whose boundary is not among the rows folds nothing of them.
 
         Raises:
-            CallerError: the summarizer is async.
+            CallerError: the summarizer is async; something in `rows` is no row.
         """
         plan = self._plan(rows, record)
         if isinstance(plan, Served):
@@ -153,6 +153,8 @@ class DurableCompactor:
 
     def _plan(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> _Plan | Served:
         """The fold that is due; what is served, where none is."""
+        if isinstance(rows, str | Mapping) or not all(isinstance(row, Row) for row in rows):
+            raise CallerError("rows must be a list of trimtab.compaction.Row, the whole history of the conversation")
         prompt = self._prompt(rows, record)
         budgets = self._settings.budgets()
         if budgets is None:

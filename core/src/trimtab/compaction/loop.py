@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -24,7 +24,7 @@ from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
 from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import key_of, texts_of
-from trimtab.errors import SummaryFailed
+from trimtab.errors import CallerError, SummaryFailed
 from trimtab.telemetry import log
 from trimtab.types import Json
 from trimtab.wire.histories import Message, is_prompt
@@ -127,9 +127,9 @@ class LoopCompactor:
             memo: `Stepped.memo` of the step before; None: the compactor's own.
 
         Raises:
-            CallerError: the summarizer is async.
+            CallerError: the summarizer is async; no list of messages.
         """
-        plan = self._plan(list(messages), usage, self._memo if memo is None else memo)
+        plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
         if isinstance(plan, Stepped):
             return self._remembered(plan)
         with due("loop", plan.size.tokens, self._on_event) as now:
@@ -138,7 +138,7 @@ class LoopCompactor:
 
     async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """As `step`, also with an async summarizer."""
-        plan = self._plan(list(messages), usage, self._memo if memo is None else memo)
+        plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
         if isinstance(plan, Stepped):
             return self._remembered(plan)
         with due("loop", plan.size.tokens, self._on_event) as now:
@@ -269,6 +269,12 @@ class LoopCompactor:
         sent = self._shape.joined(fixed)
         same = len(sent) == len(natives) and all(one is other for one, other in zip(sent, natives, strict=True))
         return Stepped(messages=natives if same else sent, memo=memo, event=event, repairs=repairs)
+
+
+def _listed(messages: Sequence[Json]) -> list[Json]:
+    if isinstance(messages, str | Mapping):
+        raise CallerError(f"pass the list of messages, not a {type(messages).__name__} (of a request: its messages)")
+    return list(messages)
 
 
 def _is_summary(message: Message) -> bool:
