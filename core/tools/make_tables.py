@@ -75,26 +75,32 @@ def ranges(keep: Callable[[int], bool]) -> list[tuple[int, int]]:
 
 
 def within(blocks: Iterable[tuple[int, int]], point: int) -> bool:
+    """Whether a code point lies in one of these blocks."""
     return any(first <= point <= last for first, last in blocks)
 
 
 def category(point: int) -> str:
+    """Its general category in the Unicode data that the tables are made from."""
     return unicodedata.category(chr(point))
 
 
 def is_wordy(point: int) -> bool:
+    """Whether it is part of words."""
     return category(point)[0] in "LNM"
 
 
 def joins(point: int) -> bool:
+    """Whether it joins with the character before it."""
     return category(point) in ("Mn", "Mc", "Me") or within(JOINING, point)
 
 
 def unspaced(point: int) -> bool:
+    """Whether its script puts no blanks between words."""
     return is_wordy(point) and within(UNSPACED_BLOCKS, point)
 
 
 def spaced_word(point: int) -> bool:
+    """Whether it is part of words that have blanks between them."""
     return is_wordy(point) and not within(UNSPACED_BLOCKS, point)
 
 

@@ -8,7 +8,7 @@ from trimtab._json import canonical
 from trimtab.cli.inputs import read_bytes
 from trimtab.cli.options import File, Name
 from trimtab.cli.screen import counted, saying
-from trimtab.cli.streams import emit
+from trimtab.cli.streams import emit, listed
 from trimtab.compress import CompressRange, Parsed, explain, parse_compress_args
 
 __all__ = ["parse_args"]
@@ -30,7 +30,7 @@ def parse_args(file: File, /, *, call_id: Name = None, json: bool = False, debug
     parsed = parse_compress_args(read_bytes(file), call_id=call_id)
     if json:
         data = {**asdict(parsed), "explanation": explain(parsed.diagnostics)}
-        emit(f"{canonical(_plain(data))}\n")
+        emit(f"{canonical(listed(data))}\n")
     else:
         for one in parsed.ranges:
             emit(f"{_line(one)}\n")
@@ -55,10 +55,3 @@ def _tell(parsed: Parsed) -> None:
         saying(f"  repaired: {', '.join(found.repairs)}")
     if found.kind != "ok" or found.invalid_items:
         saying(explain(found))
-
-
-def _plain(value: object) -> object:
-    """Tuples as lists, for JSON."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -13,7 +13,7 @@ from trimtab.cli.inputs import read_conversation, read_json
 from trimtab.cli.options import Count, File, Name
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import console, counted, one_line, percent, put, saying, styled, table
-from trimtab.cli.streams import emit
+from trimtab.cli.streams import emit, listed
 from trimtab.compress import Block, CompressConfig, Status, dump_state, load_state
 from trimtab.compress.board import Board
 from trimtab.compress.rebuild import conversation_of, replay
@@ -85,7 +85,7 @@ def status(file: File, /, *, json: bool = False, settings: FlatSettings = None) 
     found = _replayed(file, settings or Settings())
     report = status_of(Board(found.state, found.now, found.config), found.state)
     if json:
-        emit(f"{canonical(_plain(asdict(report)))}\n")
+        emit(f"{canonical(listed(asdict(report)))}\n")
         return 0
     _show(report)
     return 0
@@ -175,10 +175,3 @@ def _show(report: Status) -> None:
 def _messages(block: Block) -> str:
     first, last = block.spans[0][0], block.spans[-1][1]
     return f"m{first:05} to m{last:05}" + (f" in {len(block.spans)} runs" if len(block.spans) > 1 else "")
-
-
-def _plain(value: object) -> object:
-    """Tuples as lists, for JSON."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

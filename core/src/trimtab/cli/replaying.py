@@ -16,7 +16,7 @@ from trimtab.cli.inputs import read_conversation
 from trimtab.cli.options import Count, File, Name
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import console, counted, progress, put, saying, styled, table
-from trimtab.cli.streams import emit
+from trimtab.cli.streams import emit, listed
 from trimtab.compaction.types import Event
 from trimtab.compress import CompressConfig
 from trimtab.errors import CallerError
@@ -118,7 +118,7 @@ def replay(
     if plot is not None and form is not None:
         _write(plot, draw(report, form))
     if json:
-        emit(f"{canonical(_plain(asdict(report)))}\n")
+        emit(f"{canonical(listed(asdict(report)))}\n")
     elif not requests:
         _show(report)
     if plot is not None:
@@ -254,10 +254,3 @@ def _told(event: Event) -> str:
         still = f" ({event.reason})" if event.reason else ""
         return f"{_LANES[event.lane]}: {event.before:,} > {event.after or 0:,}{still}"
     return f"none {_LANES[event.lane]}: {event.reason}"
-
-
-def _plain(value: object) -> object:
-    """Tuples as lists, for JSON."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

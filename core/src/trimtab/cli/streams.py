@@ -12,7 +12,18 @@ import re
 import sys
 from typing import Final
 
-__all__ = ["colours", "drop_output", "emit", "flush", "is_terminal", "prepare", "printable", "say", "write_bytes"]
+__all__ = [
+    "colours",
+    "drop_output",
+    "emit",
+    "flush",
+    "is_terminal",
+    "listed",
+    "prepare",
+    "printable",
+    "say",
+    "write_bytes",
+]
 
 # C0 without TAB and LF (CR only where no LF follows), DEL, C1: what a terminal may take for a command.
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]|\r(?!\n)")
@@ -89,3 +100,10 @@ def drop_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)
+
+
+def listed(value: object) -> object:
+    """Tuples as lists, for JSON."""
+    if isinstance(value, dict):
+        return {key: listed(item) for key, item in value.items()}
+    return [listed(item) for item in value] if isinstance(value, list | tuple) else value

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from trimtab.pointer import Path
 from trimtab.types import Json
-from trimtab.wire.histories import Answer, Message, Part, Shape, Tie
+from trimtab.wire.histories import Answer, Message, Part, Shape, Tie, brings_results
 from trimtab.wire.nodes import changed, items, member
 
 __all__ = ["Repair", "RepairKind", "repaired"]
@@ -72,7 +72,7 @@ def _mended(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], list
             continue
         if more and message.role == "user" and (with_more := _with_results(shape, native, more)) is not None:
             native, more = with_more, []
-        elif more and not _brings_results(message) and (shape.adjacent or message.role != "assistant"):
+        elif more and not brings_results(message) and (shape.adjacent or message.role != "assistant"):
             found, more = [*found, *more], []
         found.append(native)
         if row in plan.answers:
@@ -120,11 +120,7 @@ def _with_results(shape: Shape, native: Json, more: Sequence[Json]) -> Json | No
 
 def _is_near(messages: Sequence[Message], tie: Tie) -> bool:
     """Whether nothing but results stands between a call's message and its result's."""
-    return all(_brings_results(message) for message in messages[tie.call_row + 1 : tie.result_row])
-
-
-def _brings_results(message: Message) -> bool:
-    return message.role != "assistant" and bool(message.parts) and all(part.kind == "result" for part in message.parts)
+    return all(brings_results(message) for message in messages[tie.call_row + 1 : tie.result_row])
 
 
 def _answer(part: Part, value: Json, *, is_error: bool) -> Answer:

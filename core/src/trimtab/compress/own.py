@@ -12,7 +12,7 @@ from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.state import CompressState
 from trimtab.pointer import Path
 from trimtab.wire import RawCall
-from trimtab.wire.histories import Message, Shape
+from trimtab.wire.histories import Message, Shape, brings_results
 from trimtab.wire.triggers import TRIGGERS, spoken
 
 __all__ = ["Own", "Waiting", "own_calls", "waiting_calls"]
@@ -83,7 +83,7 @@ class Waiting:
 def waiting_calls(now: Conversation, config: CompressConfig) -> Waiting:
     """The calls that wait: those of the last messages of the assistant, with nothing behind them but other results."""
     end = len(now.rows)
-    while end and _only_results(now.rows[end - 1]):
+    while end and brings_results(now.rows[end - 1]):
         end -= 1
     begin = end
     while begin and now.rows[begin - 1].role == "assistant":
@@ -111,7 +111,3 @@ def waiting_calls(now: Conversation, config: CompressConfig) -> Waiting:
 
 def _speaks(message: Message, shape: Shape, config: CompressConfig) -> bool:
     return any(call.name in config.tools for call in _in_texts(message, shape, config))
-
-
-def _only_results(message: Message) -> bool:
-    return message.role != "assistant" and bool(message.parts) and all(part.kind == "result" for part in message.parts)

@@ -10,7 +10,6 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from trimtab._json import canonical
 from trimtab.compress.board import Board
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.folded import nudge_text
@@ -21,9 +20,9 @@ from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.search import answer_search
 from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError
-from trimtab.types import Json
 from trimtab.wire import RawCall
 from trimtab.wire.histories import Answer
+from trimtab.wire.histories.spelling import as_text
 
 __all__ = ["OpenTurn", "Turn", "ids_of"]
 
@@ -175,7 +174,9 @@ class OpenTurn:
     def texts(self) -> list[str]:
         """Answers to calls that the model wrote into its text: there is only a message of the user for these."""
         return [
-            nudge_text(_text(answer.value)) for place, answer in sorted(self._answers.items()) if place in self._spoken
+            nudge_text(as_text(answer.value))
+            for place, answer in sorted(self._answers.items())
+            if place in self._spoken
         ]
 
 
@@ -183,7 +184,3 @@ def ids_of(these: Collection[RawCall | Answer]) -> str:
     """The first few ids, for an error."""
     more = f" and {len(these) - _IDS} more" if len(these) > _IDS else ""
     return ", ".join(repr(one.call_id)[:80] for one in islice(these, _IDS)) + more
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else canonical(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 
 from attrs import field, frozen
 
@@ -38,7 +39,7 @@ class Conversation:
         """
         known = before.messages if before is not None else ()
         messages = shape.read(request, known)
-        if before is not None and len(messages) == len(known) and all(map(_is, messages, known)):
+        if before is not None and len(messages) == len(known) and all(map(is_, messages, known)):
             return before
         rows = tuple([message for message in messages if message.role != "system"])
         return cls(shape=shape, messages=messages, rows=rows, keys=_keys(shape, rows, before))
@@ -52,7 +53,3 @@ def _keys(shape: Shape, rows: Sequence[Message], before: Conversation | None) ->
     old, keys = (before.rows, before.keys) if before is not None else ((), ())
     by_id = shape.grows
     return tuple([keys[at] if at < len(old) and old[at] is row else key_of(row, by_id) for at, row in enumerate(rows)])
-
-
-def _is(left: Message, right: Message) -> bool:
-    return left is right

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
+from operator import is_
 from typing import Final
 
 from attrs import evolve
@@ -61,7 +62,7 @@ def _with_new(
             seen.append(_first_seen(known[place].number, key, row, config))
         else:
             seen.append(known[place])
-    if len(seen) == len(known) and all(map(_is, seen, known)):
+    if len(seen) == len(known) and all(map(is_, seen, known)):
         return state
     return evolve(state, seen=tuple(seen), issued=issued)
 
@@ -70,10 +71,6 @@ def _first_seen(number: int, key: str, row: Message, config: CompressConfig) -> 
     texts = texts_of(row)
     tokens = sum(map(config.counter.count, texts))
     return Seen(number=number, key=key, form=form_of(row, config.tools), chars=sum(map(len, texts)), tokens=tokens)
-
-
-def _is(left: Seen, right: Seen) -> bool:
-    return left is right
 
 
 def _new_texts(now: Conversation, places: Sequence[int | None]) -> list[Message]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trimtab.wire.histories.shape import Shape, Tie
-from trimtab.wire.histories.types import Answer, Message, Part, Role, is_prompt
+from trimtab.wire.histories.types import Answer, Message, Part, Role, brings_results, is_prompt
 from trimtab.wire.histories.units import units
 
-__all__ = ["Answer", "Message", "Part", "Role", "Shape", "Tie", "is_prompt", "units"]
+__all__ = ["Answer", "Message", "Part", "Role", "Shape", "Tie", "brings_results", "is_prompt", "units"]

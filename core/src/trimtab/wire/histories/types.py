@@ -9,7 +9,7 @@ from attrs import field, frozen
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["Answer", "Message", "Part", "PartKind", "Role", "is_prompt"]
+__all__ = ["Answer", "Message", "Part", "PartKind", "Role", "brings_results", "is_prompt"]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
@@ -78,3 +78,8 @@ class Message:
 def is_prompt(message: Message) -> bool:
     """Whether a person says something in it: of role `user`, and not only results of tools."""
     return message.role == "user" and any(part.kind in ("text", "other") for part in message.parts)
+
+
+def brings_results(message: Message) -> bool:
+    """Whether it says nothing but what tools returned."""
+    return message.role != "assistant" and bool(message.parts) and all(part.kind == "result" for part in message.parts)
