@@ -19,7 +19,7 @@ from trimtab.types import Json
 from trimtab.wire import protocols
 from trimtab.wire.lookup import shape_of
 
-__all__ = ["Summarizer", "damaged_histories", "refused", "rows_of", "session_rows"]
+__all__ = ["Summarizer", "damaged_histories", "refused", "rows_of"]
 
 _ADJACENT = ("anthropic", "bedrock", "gemini", "openai-chat")
 _ALTERNATING = ("bedrock", "gemini")
@@ -58,15 +58,6 @@ def rows_of(natives: Sequence[Json], *, seed: int | None = None, prefix: str = "
         rows.append(Row(id=f"{prefix}{len(rows)}", messages=left[:count]))
         left = left[count:]
     return rows
-
-
-def session_rows(protocol: str, requests: Sequence[Json]) -> list[list[Row]]:
-    """The rows at each of a session's requests, each request's messages beginning with those of the one before."""
-    shape = shape_of(protocol, None)
-    return [
-        [Row(id=f"r{at}", messages=(native,)) for at, native in enumerate(shape.place(request)[1])]
-        for request in requests
-    ]
 
 
 def damaged_histories(protocol: str) -> SearchStrategy[list[Json]]:
