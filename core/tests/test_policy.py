@@ -28,6 +28,9 @@ without_read_back = "trim"
 unsupported = "whole"
 summarizer = "mine"
 
+[summarizers.mine]
+model = "small-1"
+
 [tools.jira_search]
 limit = 9_000
 keep = 600
@@ -70,6 +73,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert tool == ToolPolicy(
         limit=9_000, keep=600, cap=300, bulk=("/issues/*/fields/description", "/note"), focus="/jql"
     )
+    assert policy.summarizers == {"mine": {"model": "small-1"}}
     assert policy.tools["mcp__*"].exempt
     assert policy.meta == {"tool_invoke": MetaTool(name="/name", arguments="/params")}
     assert policy.plugins == PluginPolicy(only=("web", "fs"), block=("kb",))
@@ -118,6 +122,11 @@ WRONG: dict[str, tuple[str, str]] = {
     "store": ("store = 5", "store must be a string, not 5"),
     "tools are a list": ("tools = []", "tools: expected tables, not []"),
     "a tool is text": ("[tools]\nrun = 'whole'", "tools.run: expected a table, not 'whole'"),
+    "summarizers are a list": ("summarizers = []", "summarizers: expected tables, not []"),
+    "a summarizer's options are text": (
+        "[summarizers]\nmine = 'x'",
+        "summarizers.mine: expected a table of its options",
+    ),
     "exempt": ("[tools.run]\nexempt = 1", "tools.run: exempt must be true or false, not 1"),
     "bulk is text": ("[tools.run]\nbulk = '/a'", "tools.run: bulk must be a list of strings, not '/a'"),
     "bulk is empty": ("[tools.run]\nbulk = []", "tools.run: bulk:"),

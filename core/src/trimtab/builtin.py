@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from trimtab.blobs.open import BUILTIN_STORES
+from trimtab.errors import CallerError
 from trimtab.hookspecs import hookimpl
 from trimtab.tokens import BUILTIN_COUNTERS
 from trimtab.types import BlobStore, TokenCounter
@@ -33,7 +34,12 @@ def _summarizer(name: str, **options: Any) -> Any:
     # Here and not above: whoever loads plugins does not wait for all that folding needs.
     from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS
 
-    return BUILTIN_SUMMARIZERS[name](**options)
+    try:
+        return BUILTIN_SUMMARIZERS[name](**options)
+    except TypeError as error:
+        raise CallerError(
+            f"summarizer {name!r}: {error}; its options stand in [summarizers.{name}] of the policy"
+        ) from error
 
 
 @hookimpl

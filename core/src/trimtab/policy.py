@@ -163,6 +163,15 @@ def _tools(value: object) -> Mapping[str, ToolPolicy]:
     return _tables(ToolPolicy, value, "tools")
 
 
+def _options(value: object) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, Mapping):
+        raise PolicyError(f"summarizers: expected tables, not {value!r:.80}")
+    for name, one in value.items():
+        if not isinstance(one, Mapping):
+            raise PolicyError(f"summarizers.{name}: expected a table of its options, not {one!r:.80}")
+    return {str(name): dict(one) for name, one in value.items()}
+
+
 def _meta(value: object) -> Mapping[str, MetaTool]:
     return _tables(MetaTool, value, "meta")
 
@@ -179,7 +188,8 @@ class Policy:
         read_aliases: other names under which the model sees them.
         without_read_back: "whole": nothing is trimmed when there is no read-back tool; "trim": it is.
         unsupported: "error": an output that is not JSON raises; "whole": it passes as it is.
-        summarizer: name of the summarizer that folds use; None: the built-in one.
+        summarizer: name of the summarizer that `host.summarizer()` makes, for folds; None: `extractive`.
+        summarizers: options of summarizers, by name.
         tools: by exact name or glob; the later table wins, whole.
         meta: tools that call other tools, by name.
 
@@ -200,6 +210,7 @@ class Policy:
     without_read_back: Literal["whole", "trim"] = field(default="whole", validator=_one_of("whole", "trim"))
     unsupported: Literal["error", "whole"] = field(default="error", validator=_one_of("error", "whole"))
     summarizer: str | None = field(default=None, validator=_kind(str, optional=True))
+    summarizers: Mapping[str, Mapping[str, Any]] = field(factory=dict, converter=_options, repr=False)
     tools: Mapping[str, ToolPolicy] = field(factory=dict, converter=_tools)
     meta: Mapping[str, MetaTool] = field(factory=dict, converter=_meta)
     plugins: PluginPolicy = field(factory=PluginPolicy, converter=_plugins)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, TypeVar
 
 from trimtab.blobs.open import open_store
@@ -15,6 +14,7 @@ from trimtab.host.reading import grep_steps, read_steps, room_for, run_read_tool
 from trimtab.host.requests import TrimmedRequest, trim_request_steps
 from trimtab.host.rows import allow_list_steps, inflate_steps, render_steps
 from trimtab.host.steps import Steps, arun, run
+from trimtab.host.summarizers import summarizer_named
 from trimtab.host.tools import read_tools
 from trimtab.host.trimming import trim_batch_steps, trim_steps
 from trimtab.policy import Policy
@@ -85,9 +85,7 @@ class Host:
     def __enter__(self) -> Host:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -131,6 +129,16 @@ class Host:
         """Wire protocols by name: the built-in ones and the plugins'."""
         return dict(self._engine.registry.wire_protocols)
 
+    def summarizer(self, name: str | None = None, **options: Any) -> Any:
+        """A new summarizer for `DurableCompactor` and `LoopCompactor`, by name; None: the policy's, else `extractive`.
+
+        `options` go before those of the policy's table `summarizers`; links of a chain may be names.
+
+        Raises:
+            CallerError, PluginError: no such name or option, or an extra is not installed; its factory failed.
+        """
+        return summarizer_named(self.policy, self.registry, name, options)
+
     # Trimming
 
     def trim(
@@ -158,7 +166,7 @@ class Host:
         Raises:
             UnsupportedOutput: the output is not JSON (unless the policy passes such ones whole).
         """
-        return self._run(trim_steps(self._engine, _call(tool, output, arguments, focus), budget, owner))
+        return self._run(trim_steps(self._engine, Call(tool, output, arguments=arguments, focus=focus), budget, owner))
 
     async def atrim(
         self,
@@ -171,7 +179,9 @@ class Host:
         owner: Owner | None = None,
     ) -> Trimmed:
         """As `trim`."""
-        return await self._arun(trim_steps(self._engine, _call(tool, output, arguments, focus), budget, owner))
+        return await self._arun(
+            trim_steps(self._engine, Call(tool, output, arguments=arguments, focus=focus), budget, owner)
+        )
 
     def trim_batch(
         self, calls: Sequence[Call], *, budget: Budget | None = None, owner: Owner | None = None
@@ -403,10 +413,6 @@ class Host:
 
     async def _arun(self, steps: Steps[T]) -> T:
         return await arun(steps, self._store)
-
-
-def _call(tool: str, output: Json, arguments: Json, focus: str | None) -> Call:
-    return Call(tool, output, arguments=arguments, focus=focus)
 
 
 def _once(ask: Callable[[BlobStore], T]) -> Steps[T]:

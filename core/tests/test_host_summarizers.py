@@ -1,0 +1,103 @@
+"""Summarizers by name: the built-in ones and the plugins', with the options of the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trimtab import Host, Policy, hookimpl
+from trimtab.compaction import DurableCompactor, FoldSettings, Row, SummaryRequest
+from trimtab.compaction.summarizers import ChainSummarizer, ExtractiveSummarizer
+from trimtab.errors import CallerError, PluginError, PolicyError, TrimtabError
+
+ROWS = [
+    Row(id="1", messages=[{"role": "user", "content": "Port the parser. " * 90}]),
+    Row(id="2", messages=[{"role": "assistant", "content": "It is in parser.py. " * 90}]),
+    Row(id="3", messages=[{"role": "user", "content": "Now its tests."}]),
+]
+
+
+def mine(model: str = "small", *, size: int = 1) -> Callable[[SummaryRequest], str]:
+    """A factory with options; what it makes says which it was given."""
+    return lambda request: f"Summary by {model}, size {size}: the parser is to be ported, it is in parser.py."
+
+
+def failing() -> Any:
+    """A factory that raises."""
+    raise OSError("no such model")
+
+
+class Plugin:
+    """A plugin with a summarizer that works, and two that do not."""
+
+    @hookimpl
+    def trimtab_summarizers(self) -> Mapping[str, Callable[..., Any]]:
+        """The three."""
+        return {"mine": mine, "failing": failing, "useless": lambda: 5}
+
+
+def host(policy: Policy | None = None) -> Host:
+    """A host with the plugin."""
+    return Host.load(policy=policy, plugins=[Plugin()], discover=False)
+
+
+def test_the_policy_names_the_summarizer_and_its_options(tmp_path: Path) -> None:
+    """What trimtab.toml says is what a fold is written by, a plugin's summarizer too."""
+    path = tmp_path / "trimtab.toml"
+    path.write_text('summarizer = "mine"\n[summarizers.mine]\nmodel = "large"\nsize = 3\n', encoding="utf-8")
+    summarizer = host(Policy.load(path)).summarizer()
+    served = DurableCompactor("openai-chat", FoldSettings(windows=800), summarizer).serve(ROWS)
+    assert served.record is not None
+    assert served.record.summary.startswith("Summary by large, size 3:")
+
+
+def test_without_a_policy_it_is_the_extractive_one() -> None:
+    """The default needs no network."""
+    assert isinstance(host().summarizer(), ExtractiveSummarizer)
+
+
+def test_options_of_the_call_go_before_those_of_the_policy() -> None:
+    """An option is taken from the call, else from the policy, else from the factory."""
+    made = host(Policy(summarizers={"mine": {"model": "large", "size": 3}})).summarizer("mine", size=4)
+    assert made(None).startswith("Summary by large, size 4:")
+
+
+def test_links_of_a_chain_are_made_by_name() -> None:
+    """A policy can name fallbacks: each link has its own options."""
+    policy = Policy(
+        summarizer="chain", summarizers={"chain": {"links": ["mine", "extractive"]}, "mine": {"model": "large"}}
+    )
+    chain = host(policy).summarizer()
+    assert isinstance(chain, ChainSummarizer)
+    assert chain.links[0](None).startswith("Summary by large")  # type: ignore[arg-type, union-attr]
+    assert isinstance(chain.links[1], ExtractiveSummarizer)
+
+
+WRONG: dict[str, tuple[Policy, str | None, dict[str, Any], type[TrimtabError], str]] = {
+    "unknown": (Policy(), "mime", {}, PolicyError, "no summarizer 'mime'; did you mean 'mine'?"),
+    "unknown in the policy": (Policy(summarizer="zzz"), None, {}, PolicyError, "no summarizer 'zzz'; known: anthropic"),
+    "an unknown link": (Policy(), "chain", {"links": ["zzz"]}, PolicyError, "no summarizer 'zzz'"),
+    "a chain in itself": (
+        Policy(summarizers={"chain": {"links": ["mine", "chain"]}}),
+        "chain",
+        {},
+        PolicyError,
+        "chain > chain: a chain cannot be a link of its own",
+    ),
+    "an option that it does not take": (Policy(), "mine", {"modell": "x"}, CallerError, "'modell'; it takes .*model"),
+    "a built-in one's": (Policy(), "extractive", {"model": "x"}, CallerError, "'extractive'.*'model'"),
+    "an option that is missing": (Policy(), "openai", {}, CallerError, "'openai'.*'model'"),
+    "a factory that raises": (Policy(), "failing", {}, PluginError, "'failing': its factory raised OSError: no such"),
+    "a factory that makes nothing": (Policy(), "useless", {}, PluginError, "'useless': its factory gave int"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_made_says_why(name: str) -> None:
+    """Each fault is the caller's or the plugin's, and names the summarizer."""
+    policy, summarizer, options, kind, words = WRONG[name]
+    with pytest.raises(kind, match=words):
+        host(policy).summarizer(summarizer, **options)
