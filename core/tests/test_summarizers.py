@@ -29,7 +29,7 @@ from trimtab.compaction.summarizers import (
 )
 from trimtab.compaction.summarizers.facts import facts_in
 from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
-from trimtab.compaction.summing import PROMPT_TOKENS, Room, room_of, summary_of
+from trimtab.compaction.summing import PROMPT_TOKENS, Room, summary_of
 from trimtab.compaction.transcript import transcript, without_payloads
 from trimtab.errors import CallerError, SummaryFailed
 from trimtab.testing import SummarizerContract
@@ -505,13 +505,6 @@ def test_the_built_in_ones_have_names() -> None:
     hooked = trimtab.builtin.trimtab_summarizers()
     assert sorted(hooked) == sorted(BUILTIN_SUMMARIZERS)
     assert isinstance(hooked["chain"](links=[hooked["extractive"]()]).links[0], ExtractiveSummarizer)
-
-
-def test_rooms_are_those_of_the_reference() -> None:
-    """A quarter of the window, from 4,096 to 16,384 tokens, is for the reply; 85 % of the rest for what is taken in."""
-    assert room_of(Counted(), 8_000) == Room(taken=3_318, given=4_096)
-    assert room_of(Counted(), 90_000) == Room(taken=62_573, given=16_384)
-    assert room_of(CallableSummarizer(function=len, window=8_000), 90_000) == Room(taken=3_318, given=4_096)  # type: ignore[arg-type]
 
 
 def test_a_small_window_is_filled_several_times() -> None:

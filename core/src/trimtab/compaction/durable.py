@@ -180,7 +180,7 @@ class DurableCompactor:
                 messages,
                 None if before is None else before.summary,
                 plan.budgets.summary,
-                room_of(self._summarize, plan.budgets.window),
+                room_of(self._summarize, plan.budgets.window, plan.budgets.summary),
                 plan.estimator,
             )
         except (EnvelopeError, SummaryFailed) as error:

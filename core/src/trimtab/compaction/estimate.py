@@ -12,6 +12,7 @@ from trimtab.compaction.settings import FoldSettings
 from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import UnsupportedOutput
 from trimtab.pointer import Path, replace
+from trimtab.tokens import Checked
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import is_object, items, member
@@ -32,6 +33,7 @@ class Estimator:
 
     def __init__(self, settings: FoldSettings) -> None:
         self._settings = settings
+        self._counter = Checked(settings.counter)
         self._known: dict[int, tuple[Message, int]] = {}
 
     def message(self, message: Message) -> int:
@@ -49,7 +51,7 @@ class Estimator:
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
-        return self._settings.counter.count(text)
+        return self._counter.count(text)
 
     @property
     def beside(self) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from trimtab._json import utf8
-from trimtab.compaction.calling import Fold, arun, run
+from trimtab.compaction.calling import TOO_LONG, Fold, arun, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.durable import NO_WINDOW
@@ -32,7 +32,6 @@ from trimtab.wire.histories import Message, is_prompt
 __all__ = ["LoopCompactor", "Memo", "Stepped"]
 
 _FRUITLESS: Final = 2  # attempts in a turn that cannot bring the prompt below the trigger
-_LONGEST_SUMMARY: Final = 2  # times its budget
 _URI: Final = re.compile("trimtab:[0-9a-f]{16,32}")
 
 
@@ -54,6 +53,12 @@ class Memo:
     summary: str = field(default="", repr=False)
     kept: tuple[int, ...] = ()
     fruitless: int = 0
+
+    def counted(self, usage: Json) -> int | None:
+        """What to store of the turn's last step as `Row.tokens` (`tokens_of`); None where the turn was folded on its
+        way: what the provider counted then is not of these rows.
+        """
+        return None if self.summary else tokens_of(usage)
 
 
 @frozen(kw_only=True)
@@ -178,7 +183,7 @@ class LoopCompactor:
             more = [one for at in range(memo.consumed, consumed) if _is_new(one := plan.messages[at], at in kept)]
             if plan.size.of(plan.estimator.messages(more)) <= plan.budgets.summary:
                 continue
-            room = room_of(self._summarize, plan.budgets.window)
+            room = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
             try:
                 summary = yield from summary_of(more, memo.summary or None, plan.budgets.summary, room, plan.estimator)
             except SummaryFailed as error:
@@ -217,7 +222,7 @@ class LoopCompactor:
             return False
         kept = [plan.messages[at] for at in self._kept(plan, consumed)]
         left = plan.estimator.beside + plan.estimator.messages([*kept, *plan.messages[consumed:]])
-        return plan.size.of(left + _LONGEST_SUMMARY * plan.budgets.summary) <= plan.budgets.trigger
+        return plan.size.of(left + TOO_LONG * plan.budgets.summary) <= plan.budgets.trigger
 
     def _boundary(self, plan: _Plan, keep: int, memo: Memo) -> int:
         """How many messages a fold consumes: all but whole steps at the end that fit what is kept, at least one."""
@@ -238,7 +243,7 @@ class LoopCompactor:
         if not any(map(is_prompt, plan.messages[consumed:])):
             pinned += [at for at in said if is_prompt(messages[at])][-1:]
         for at in pinned:
-            if plan.size.of(plan.estimator.message(messages[at])) <= _LONGEST_SUMMARY * plan.budgets.summary:
+            if plan.size.of(plan.estimator.message(messages[at])) <= TOO_LONG * plan.budgets.summary:
                 kept.add(at)
         return tuple(sorted(kept))
 

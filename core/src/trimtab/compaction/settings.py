@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeGuard
 
 from attrs import field, frozen
 
@@ -12,7 +12,7 @@ from trimtab.errors import CallerError
 from trimtab.tokens import Estimate
 from trimtab.types import Json, TokenCounter
 
-__all__ = ["Budgets", "FoldSettings"]
+__all__ = ["Budgets", "FoldSettings", "window_in"]
 
 _MARGIN: Final = 0.9  # of a window: counts are estimates
 _LEAST_ROOM: Final = 0.2  # of that, whatever is reserved for the answer
@@ -85,10 +85,10 @@ class FoldSettings:
 
     def budgets(self) -> Budgets | None:
         """The budgets of the smallest window; None: no window is known, or none that holds a prompt."""
-        known = [one for one in self.windows if one is not None and _is_number(one) and math.isfinite(one) and one > 0]
+        known = [window for one in self.windows if (window := window_in(one)) is not None]
         if not known:
             return None
-        window = math.floor(min(known))
+        window = min(known)
         effective = math.floor(window * _MARGIN)
         room = max(effective - self.reserve, math.floor(effective * _LEAST_ROOM))
         trigger = math.floor(room * self.share)
@@ -101,7 +101,14 @@ class FoldSettings:
         )
 
 
-def _is_number(value: object) -> bool:
+def window_in(value: object) -> int | None:
+    """Tokens of a window; None: it says none (no number, NaN, 0, negative)."""
+    if not _is_number(value) or (isinstance(value, float) and not math.isfinite(value)) or value < 1:
+        return None
+    return math.floor(value)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
