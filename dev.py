@@ -40,6 +40,7 @@ PACKAGES = ("core", "plugins/fs", "plugins/kb", "plugins/mcp", "plugins/web")
 EDITABLE = [word for package in PACKAGES for word in ("--editable", package)]
 BUILD_TOOLS = ("hatchling", "editables")
 DISTRIBUTIONS = ("trimtab", "trimtab-fs", "trimtab-kb", "trimtab-mcp", "trimtab-web")
+ALL_CORES = ("--numprocesses=auto", "--dist=worksteal")
 # What would make an environment see another's packages, or hide what an import costs.
 FOREIGN = ("CONDA_PREFIX", "PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "PYTHONPATH", "UV_PROJECT", "VIRTUAL_ENV")
 ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
@@ -206,7 +207,7 @@ def test(arguments: Sequence[str]) -> int:
     make_envs()
     node_packages()
     lint = linters()
-    tests = code_of("python", "-m", "pytest", *arguments)
+    tests = code_of("python", "-m", "pytest", *ALL_CORES, *arguments)
     if lint:
         print("FAILED: ruff or mypy, above the tests' output (`python3 dev.py check` runs them alone)", file=sys.stderr)
     return tests or lint
