@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 import pytest
 from attrs import evolve
@@ -22,8 +21,7 @@ NAMES = list(RULES)
 def prompt(*pieces: tuple[str, int], standing: int = 0, blocks: int = 1) -> Prompt:
     """A request of pieces, each a text and its tokens."""
     made = [Piece(data=text.encode(), chars=len(text), tokens=tokens, blocks=blocks) for text, tokens in pieces]
-    marks = tuple(sha256(b"".join(one.data for one in made[: at + 1])).digest() for at in range(len(made)))
-    return Prompt(pieces=tuple(made), marks=marks, messages=len(made) - standing, standing=standing)
+    return Prompt.of(made, messages=len(made) - standing, standing=standing)
 
 
 def grown(step: int, count: int) -> list[Prompt]:
@@ -149,12 +147,7 @@ def same_tokens(one: Prompt, other: Prompt) -> int:
 def test_shared_bytes_are_counted_one_by_one(same: bytes, one: bytes, other: bytes) -> None:
     """As many as a loop over both finds, wherever pieces end."""
     left, right = (
-        Prompt(
-            pieces=tuple(Piece(data=data, chars=0, tokens=0, blocks=1) for data in pieces),
-            marks=tuple(sha256(b"".join(pieces[: at + 1])).digest() for at in range(len(pieces))),
-            messages=0,
-            standing=0,
-        )
+        Prompt.of([Piece(data=data, chars=0, tokens=0, blocks=1) for data in pieces], messages=0, standing=0)
         for pieces in ((same, one), (same, other))
     )
     a, b = same + one, same + other

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 
 from attrs import frozen
 
@@ -35,19 +35,18 @@ def cached(prompts: Iterable[Prompt], rule: CacheRule, *, pause: float = 0.0) ->
     for prompt in prompts:
         if rule.ttl is not None and pause > rule.ttl:
             known.clear()
-        sizes = list(accumulate(piece.tokens for piece in prompt.pieces))
-        total = sizes[-1] if sizes else 0
         if rule.kind == "breakpoints":
-            places = [at for at in _breakpoints(prompt) if sizes[at] >= rule.least]
-            read = _read_back(prompt, sizes, places, known, rule)
-            end = sizes[places[-1]] if places else 0
+            places = [at for at in _breakpoints(prompt) if prompt.ends[at] >= rule.least]
+            read = _read_back(prompt, places, known, rule)
+            end = prompt.ends[places[-1]] if places else 0
+            known.update(prompt.marks[at] for at in places)
         else:
-            places = list(range(len(sizes)))
-            read = _whole_steps(_longest(prompt, sizes, known), rule)
-            end = _whole_steps(total, rule)
-        known.update(prompt.marks[at] for at in places)
+            same = _longest(prompt, known)
+            read = _whole_steps(prompt.ends[same - 1] if same else 0, rule)
+            end = _whole_steps(prompt.tokens, rule)
+            known.update(prompt.marks[same:])
         written = max(0, end - read)
-        cost = read * rule.read + written * rule.write + (total - read - written)
+        cost = read * rule.read + written * rule.write + (prompt.tokens - read - written)
         yield Cached(read=read, written=written, cost=cost)
 
 
@@ -56,7 +55,7 @@ def _breakpoints(prompt: Prompt) -> list[int]:
     return sorted({at - 1 for at in (prompt.standing, len(prompt.pieces)) if at})
 
 
-def _read_back(prompt: Prompt, sizes: Sequence[int], places: Sequence[int], known: set[bytes], rule: CacheRule) -> int:
+def _read_back(prompt: Prompt, places: Sequence[int], known: set[bytes], rule: CacheRule) -> int:
     """Tokens up to the last entry that is found from a breakpoint backwards."""
     for place in reversed(places):
         blocks = 0
@@ -64,19 +63,14 @@ def _read_back(prompt: Prompt, sizes: Sequence[int], places: Sequence[int], know
             if rule.look_back is not None and blocks >= rule.look_back:
                 break
             if prompt.marks[at] in known:
-                return sizes[at]
+                return prompt.ends[at]
             blocks += prompt.pieces[at].blocks
     return 0
 
 
-def _longest(prompt: Prompt, sizes: Sequence[int], known: set[bytes]) -> int:
-    """Tokens of the longest beginning, in whole pieces, that an earlier request had."""
-    found = 0
-    for mark, size in zip(prompt.marks, sizes, strict=True):
-        if mark not in known:
-            break
-        found = size
-    return found
+def _longest(prompt: Prompt, known: set[bytes]) -> int:
+    """Pieces of the longest beginning that an earlier request had. With each mark all before it are known too."""
+    return bisect_left(prompt.marks, True, key=lambda mark: mark not in known)
 
 
 def _whole_steps(tokens: int, rule: CacheRule) -> int:

@@ -7,7 +7,8 @@ only adds messages begins with all the bytes of the one before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from hashlib import sha256
 
 from attrs import evolve, field, frozen
@@ -47,24 +48,35 @@ class Prompt:
 
     Attributes:
         pieces: in the order in which providers cache them.
-        marks: for each piece a digest of all bytes up to its end: equal marks mean equal beginnings.
+        marks: for each piece a digest of all pieces up to it: equal marks mean equal beginnings.
+        ends: for each piece the tokens of all pieces up to it.
         messages: how many of the pieces are messages.
         standing: how many pieces come before the conversation: tools, system, and the system's messages at the start.
     """
 
     pieces: tuple[Piece, ...] = field(repr=False)
     marks: tuple[bytes, ...] = field(repr=False)
+    ends: tuple[int, ...] = field(repr=False)
     messages: int
     standing: int
 
-    @property
-    def data(self) -> bytes:
-        """All bytes that count for caching."""
-        return b"".join(piece.data for piece in self.pieces)
+    @classmethod
+    def of(cls, pieces: Sequence[Piece], *, messages: int, standing: int, before: Prompt | None = None) -> Prompt:
+        """The request of these pieces. `before`: one that may begin with the same objects, which saves time."""
+        same = 0
+        if before is not None:
+            most = min(len(pieces), len(before.pieces))
+            same = next((at for at in range(most) if pieces[at] is not before.pieces[at]), most)
+        marks = [] if before is None else list(before.marks[:same])
+        ends = [] if before is None else list(before.ends[:same])
+        for piece in pieces[same:]:
+            marks.append(sha256((marks[-1] if marks else b"") + piece.data).digest())
+            ends.append((ends[-1] if ends else 0) + piece.tokens)
+        return cls(pieces=tuple(pieces), marks=tuple(marks), ends=tuple(ends), messages=messages, standing=standing)
 
     @property
     def size(self) -> int:
-        """How many bytes these are."""
+        """How many bytes count for caching."""
         return sum(len(piece.data) for piece in self.pieces)
 
     @property
@@ -75,7 +87,7 @@ class Prompt:
     @property
     def tokens(self) -> int:
         """Tokens of all pieces."""
-        return sum(piece.tokens for piece in self.pieces)
+        return self.ends[-1] if self.ends else 0
 
 
 def beside(request: Json) -> tuple[Json, Json]:
@@ -85,9 +97,8 @@ def beside(request: Json) -> tuple[Json, Json]:
 
 def shared_bytes(before: Prompt, after: Prompt) -> int:
     """Bytes with which both begin."""
-    same = 0
-    while same < min(len(before.marks), len(after.marks)) and before.marks[same] == after.marks[same]:
-        same += 1
+    most = min(len(before.marks), len(after.marks))
+    same = bisect_left(range(most), True, key=lambda at: before.marks[at] != after.marks[at])
     whole = sum(len(piece.data) for piece in before.pieces[:same])
     rest = [b"".join(piece.data for piece in prompt.pieces[same : same + 1]) for prompt in (before, after)]
     return whole + _alike(*rest)
@@ -106,14 +117,21 @@ def _alike(one: bytes, other: bytes) -> int:
 
 
 class Meter:
-    """Measures the requests of one session; equal messages are counted once."""
+    """Measures the requests of one session, in order.
+
+    Equal messages are counted once; one that is the object that stood there in the request before is not looked at
+    again.
+    """
 
     def __init__(self, shape: Shape, settings: FoldSettings) -> None:
         """`settings`: say how tokens are counted, so that sizes are those by which folds are decided."""
         self._shape = shape
         self._settings = settings
         self._estimator = Estimator(settings)
-        self._known: dict[str, Piece] = {}
+        self._known: dict[bytes, Piece] = {}
+        self._natives: Sequence[Json] = ()
+        self._said: list[Piece] = []
+        self._last: Prompt | None = None
 
     def prompt(self, request: Json) -> Prompt:
         """A request in pieces."""
@@ -122,38 +140,31 @@ class Meter:
         system = 0
         while system < len(natives) and self._shape.role(natives[system]) == "system":
             system += 1
-        pieces = (*outside, *self._messages(natives))
-        return Prompt(
-            pieces=pieces,
-            marks=_marks(pieces),
-            messages=len(natives),
-            standing=len(outside) + min(system, len(natives)),
+        self._said = [self._message(at, native) for at, native in enumerate(natives)]
+        self._natives = natives
+        self._last = Prompt.of(
+            [*outside, *self._said], messages=len(natives), standing=len(outside) + system, before=self._last
         )
+        return self._last
 
     def _other(self, value: Json) -> Piece:
-        text = canonical(value)
-        if text not in self._known:
+        data = utf8(canonical(value))
+        key = sha256(data).digest()
+        if key not in self._known:
             tokens = Estimator(evolve(self._settings, tools=value, system=None)).beside
-            self._known[text] = Piece(data=utf8(text), chars=len(text), tokens=tokens, blocks=1)
-        return self._known[text]
+            self._known[key] = _piece(data, tokens, 1)
+        return self._known[key]
 
-    def _messages(self, natives: Sequence[Json]) -> Iterable[Piece]:
-        sign = "["
-        for native in natives:
-            text = sign + canonical(native)
-            piece = self._known.get(text)
-            if piece is None:
-                (message,) = self._shape.read([native])
-                tokens, blocks = self._estimator.message(message), max(1, len(message.parts))
-                piece = self._known[text] = Piece(data=utf8(text), chars=len(text), tokens=tokens, blocks=blocks)
-            yield piece
-            sign = ","
+    def _message(self, at: int, native: Json) -> Piece:
+        if at < len(self._natives) and self._natives[at] is native:
+            return self._said[at]
+        data = utf8(("," if at else "[") + canonical(native))
+        key = sha256(data).digest()
+        if key not in self._known:
+            (message,) = self._shape.read([native])
+            self._known[key] = _piece(data, self._estimator.message(message), max(1, len(message.parts)))
+        return self._known[key]
 
 
-def _marks(pieces: Iterable[Piece]) -> tuple[bytes, ...]:
-    digest = sha256()
-    found = []
-    for piece in pieces:
-        digest.update(piece.data)
-        found.append(digest.digest())
-    return tuple(found)
+def _piece(data: bytes, tokens: int, blocks: int) -> Piece:
+    return Piece(data=data, chars=len(data.decode("utf-8", "surrogatepass")), tokens=tokens, blocks=blocks)

@@ -133,15 +133,15 @@ def replay(
     settings = ServeSettings() if settings is None else settings
     rule = rule_for(session.protocol.name) if rule is None else rule
     folds = settings.folds(None)
-    meter = Meter(session.shape, folds)
+    meters = Meter(session.shape, folds), Meter(session.shape, folds)
     server = Server(host, session, settings)
     raw: list[Prompt] = []
     made: list[Prompt] = []
     events: list[tuple[Event, ...]] = []
     for number, request in enumerate(session.requests, 1):
         served = server.serve(request)
-        raw.append(meter.prompt(request))
-        made.append(meter.prompt(served.request))
+        raw.append(meters[0].prompt(request))
+        made.append(meters[1].prompt(served.request))
         events.append(served.events)
         if on_served is not None:
             on_served(number, served)

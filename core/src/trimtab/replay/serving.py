@@ -91,6 +91,8 @@ class Server:
         self._shape = session.shape
         self._compress = _Compressed(self._shape, settings.compress) if _compresses(session, settings) else None
         self._read_tool = host.policy.read_tool
+        self._natives: Sequence[Json] = ()
+        self._ids: list[str] = []
         self._turn: list[str] = []
         self._base: list[Json] = []
         self._record: FoldRecord | None = None
@@ -111,7 +113,7 @@ class Server:
 
     def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> tuple[Sequence[Json], list[Event]]:
         natives = self._shape.place(request)[1]
-        ids = _ids(natives)
+        ids = self._named(natives)
         folds = self._settings.folds(request)
         events: list[Event | None] = []
         begin = self._begin(natives)
@@ -127,10 +129,22 @@ class Server:
             events.append(stepped.event)
         return current, [event for event in events if event is not None]
 
+    def _named(self, natives: Sequence[Json]) -> list[str]:
+        """An id for each message, which says where it stands and what it says."""
+        before = self._natives
+        self._ids = [
+            self._ids[at] if at < len(before) and before[at] is native else f"{at}-{blob_id(canonical(native))}"
+            for at, native in enumerate(natives)
+        ]
+        self._natives = natives
+        return self._ids
+
     def _begin(self, natives: Sequence[Json]) -> int:
         """Where the running turn begins: at the last prompt of the user's."""
-        messages = self._shape.read(list(natives))
-        return max((at for at, message in enumerate(messages) if is_prompt(message)), default=0)
+        for at in range(len(natives) - 1, 0, -1):
+            if is_prompt(*self._shape.read([natives[at]])):
+                return at
+        return 0
 
     def _next_turn(
         self, natives: Sequence[Json], ids: list[str], outputs: Mapping[int, list[Json]], folds: FoldSettings
@@ -185,8 +199,3 @@ def _outputs(trimmed: TrimmedRequest, shape: Shape) -> dict[int, list[Json]]:
         if one.changed:
             found.setdefault(int(key.split("/")[1 + before]), []).append(one.row)
     return found
-
-
-def _ids(natives: Sequence[Json]) -> list[str]:
-    """An id for each message, which says where it stands and what it says."""
-    return [f"{at}-{blob_id(canonical(native))}" for at, native in enumerate(natives)]
