@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trimtab.compaction import FoldSettings, LoopCompactor, SummaryRequest
 from trimtab.compaction.calling import TOO_LONG, Fold, run
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.settings import window_in
+from trimtab.compaction.settings import tokens_in
 from trimtab.compaction.summarizers import CallableSummarizer, ChainSummarizer
 from trimtab.compaction.summing import PROMPT_TOKENS, Room, room_of, summary_of
 from trimtab.compaction.types import Summarize
@@ -103,7 +103,7 @@ def test_a_large_window_gives_what_is_asked_for() -> None:
 @pytest.mark.parametrize("own", NO_WINDOWS)
 def test_a_window_that_is_none(own: Any) -> None:
     """It is as if the summarizer had the conversation's; so it is with no attribute at all."""
-    assert window_in(own) is None
+    assert tokens_in(own) is None
     assert room_of(Small(own), 20_000, 1_440) == room_of(lambda one: "", 20_000, 1_440)
 
 

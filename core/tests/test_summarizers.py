@@ -309,7 +309,7 @@ def test_it_is_asked_once_more(name: str, seconds: float | None) -> None:
 
 
 def test_ten_megabytes_are_no_summary() -> None:
-    """A reply of ten megabytes is read, found too long, and not counted to its end."""
+    """A reply of ten megabytes is found too long, and not counted to its end."""
     counted: list[int] = []
 
     def count(text: str) -> int:
@@ -319,7 +319,7 @@ def test_ten_megabytes_are_no_summary() -> None:
     big = SummaryRequest(history="User: go", prior=None, budget=100, count=count)
     with pytest.raises(SummaryFailed, match="much longer than 100 tokens"):
         run(ask(big), Counted("word and word " * 700_000), None)
-    assert max(counted) < 10_000
+    assert max(counted, default=0) < 10_000
 
 
 @pytest.mark.parametrize("name", BAD)

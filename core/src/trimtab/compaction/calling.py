@@ -28,10 +28,14 @@ TOO_LONG: Final = 2
 
 _ATTEMPTS: Final = 2
 _CHARS: Final = 8  # of a token, or more
+_LONGEST: Final = 2_000_000  # chars of a reply, its notes included; no model says as much
+_GRACE: Final = 1.0  # seconds in which a summarizer that is cancelled should have ended
 
 
 def usable(reply: object, request: SummaryRequest) -> str:
     """The summary in a reply. Raises SummaryFailed: there is none, or one that is much longer than asked for."""
+    if isinstance(reply, str) and len(reply) > _LONGEST:
+        raise SummaryFailed(f"its reply of {len(reply):,} chars is much longer than {request.budget:,} tokens")
     summary = parse_summary(reply)
     if summary is None:
         raise SummaryFailed("it gave no summary (nothing, a refusal, or only notes to itself)")
@@ -54,11 +58,17 @@ def ask(request: SummaryRequest) -> Fold[str]:
             return usable((yield request), request)
         except Exception as error:
             if attempt == _ATTEMPTS:
-                kind = "" if isinstance(error, SummaryFailed) else f"{type(error).__name__}: "
-                raise SummaryFailed(
-                    f"the summarizer failed {attempt} times, at last so: {kind}{error!s:.200}"
-                ) from error
+                raise SummaryFailed(f"the summarizer failed {attempt} times, at last so: {_told(error)}") from error
         attempt += 1
+
+
+def _told(error: Exception) -> str:
+    """An error in a few words; somebody else's may have none."""
+    try:
+        said = f"{error!s:.200}"
+    except Exception as unreadable:
+        said = f"(its message raised {type(unreadable).__name__})"
+    return said if isinstance(error, SummaryFailed) else f"{type(error).__name__}: {said}"
 
 
 def run(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
@@ -129,25 +139,41 @@ async def arun(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
 
 
 async def answer(summarize: Summarize, request: SummaryRequest, seconds: float | None) -> str | None:
-    """What a summarizer, sync or async, replies to one request. Raises what it raises; TimeoutError: too late."""
+    """What a summarizer, sync or async, replies to one request. Raises what it raises; TimeoutError: too late.
+
+    It has a task of its own: one that goes on when it is cancelled is left behind, and holds up nobody.
+    """
     import asyncio
 
+    task = asyncio.create_task(_replied(summarize, request))
     try:
-        async with asyncio.timeout(seconds) as limit:
-            if is_async(summarize):
-                reply = summarize(request)
-            else:
-                reply = await asyncio.wrap_future(_threaded(summarize, request))
-            return await reply if inspect.isawaitable(reply) else reply
-    except TimeoutError as error:
-        if limit.expired():
-            raise TimeoutError(f"no summary within {seconds:g} s") from error
-        raise
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and not task.cancelling():
-            raise SummaryFailed("it was cancelled") from error
-        raise
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            raise TimeoutError(f"no summary within {seconds:g} s")
+    finally:
+        if not task.done():
+            task.add_done_callback(_seen)
+            task.cancel()
+            await asyncio.wait([task], timeout=_GRACE)
+    if task.cancelled():
+        raise SummaryFailed("it was cancelled")
+    return task.result()
+
+
+async def _replied(summarize: Summarize, request: SummaryRequest) -> str | None:
+    import asyncio
+
+    if is_async(summarize):
+        reply = summarize(request)
+    else:
+        reply = await asyncio.wrap_future(_threaded(summarize, request))
+    return await reply if inspect.isawaitable(reply) else reply
+
+
+def _seen(task: Any) -> None:
+    """What became of a task that was left behind is of no interest, and asyncio need not complain of it."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _failure(error: BaseException) -> Exception:

@@ -66,7 +66,7 @@ class Stepped:
     """What is sent at this step.
 
     Attributes:
-        messages: in the protocol's own shape; the list that was given, where nothing is folded and nothing was amiss.
+        messages: in the protocol's own shape; the list that was given, itself, where nothing is folded or amiss.
         memo: for the next step of the turn.
         event: `done` or `skipped` where a fold was due or no window is known; None where none was due.
         repairs: what was amiss in the messages, and mended.
@@ -139,7 +139,7 @@ class LoopCompactor:
             return self._remembered(plan)
         with due("loop", plan.size.tokens, self._on_event) as now:
             new = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-        return self._remembered(self._stepped(list(messages), plan.messages, new, now.verdict))
+        return self._remembered(self._stepped(_listed(messages), plan.messages, new, now.verdict))
 
     async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """As `step`, also with an async summarizer."""
@@ -148,7 +148,7 @@ class LoopCompactor:
             return self._remembered(plan)
         with due("loop", plan.size.tokens, self._on_event) as now:
             new = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-        return self._remembered(self._stepped(list(messages), plan.messages, new, now.verdict))
+        return self._remembered(self._stepped(_listed(messages), plan.messages, new, now.verdict))
 
     def _remembered(self, stepped: Stepped) -> Stepped:
         self._memo = stepped.memo
@@ -279,7 +279,7 @@ class LoopCompactor:
 def _listed(messages: Sequence[Json]) -> list[Json]:
     if isinstance(messages, str | Mapping):
         raise CallerError(f"pass the list of messages, not a {type(messages).__name__} (of a request: its messages)")
-    return list(messages)
+    return messages if isinstance(messages, list) else list(messages)
 
 
 def _is_summary(message: Message) -> bool:

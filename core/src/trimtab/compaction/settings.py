@@ -12,11 +12,12 @@ from trimtab.errors import CallerError
 from trimtab.tokens import Estimate
 from trimtab.types import Json, TokenCounter
 
-__all__ = ["Budgets", "FoldSettings", "window_in"]
+__all__ = ["Budgets", "FoldSettings", "tokens_in"]
 
 _MARGIN: Final = 0.9  # of a window: counts are estimates
 _LEAST_ROOM: Final = 0.2  # of that, whatever is reserved for the answer
 _KEEP: Final = 0.375  # of the trigger, not of the window: a low trigger would else keep all there is
+_NOT_MEANT: Final = 10**15
 _SUMMARY: Final = 10  # the trigger is at least so many times a summary
 
 
@@ -85,7 +86,7 @@ class FoldSettings:
 
     def budgets(self) -> Budgets | None:
         """The budgets of the smallest window; None: no window is known, or none that holds a prompt."""
-        known = [window for one in self.windows if (window := window_in(one)) is not None]
+        known = [window for one in self.windows if (window := tokens_in(one)) is not None]
         if not known:
             return None
         window = min(known)
@@ -101,11 +102,9 @@ class FoldSettings:
         )
 
 
-def window_in(value: object) -> int | None:
-    """Tokens of a window; None: it says none (no number, NaN, 0, negative)."""
-    if not _is_number(value) or (isinstance(value, float) and not math.isfinite(value)) or value < 1:
-        return None
-    return math.floor(value)
+def tokens_in(value: object) -> int | None:
+    """A number of tokens, rounded down; None: it is none, below 1, or more than anybody means (NaN, infinity)."""
+    return math.floor(value) if _is_number(value) and 1 <= value < _NOT_MEANT else None
 
 
 def _is_number(value: object) -> TypeGuard[float]:

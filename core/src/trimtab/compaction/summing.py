@@ -9,7 +9,7 @@ from attrs import frozen
 
 from trimtab.compaction.calling import TOO_LONG, Fold, ask
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.settings import window_in
+from trimtab.compaction.settings import tokens_in
 from trimtab.compaction.transcript import entries
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import SummaryFailed
@@ -42,7 +42,7 @@ def room_of(summarize: Summarize, window: int, budget: int) -> Room:
 
     What is taken in and the longest reply that would be a summary are never more than the window together.
     """
-    window = window_in(getattr(summarize, "window", None)) or window
+    window = tokens_in(getattr(summarize, "window", None)) or window
     given = max(1, min(budget, _MOST_OUT, (window - PROMPT_TOKENS) // (_IN_THIRDS * TOO_LONG)))
     left = window - TOO_LONG * given
     return Room(taken=min(left, max(_LEAST_IN, int(left * _MARGIN))), given=given)

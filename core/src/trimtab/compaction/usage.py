@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
+from trimtab.compaction.settings import tokens_in
 from trimtab.types import Json
 from trimtab.wire.nodes import member
 
@@ -45,22 +45,13 @@ def tokens_of(usage: Json) -> int | None:
     Returns:
         None: it does not say what went in. What came out alone would tell far too little.
     """
+    usage = next((inner for name in _PLACES if (inner := member(usage, name)) is not None), usage)
     if isinstance(usage, int | float):
-        return _count(usage)
-    for name in _PLACES:
-        if (inner := member(usage, name)) is not None:
-            return tokens_of(inner)
+        return tokens_in(usage)
     for first, *more in _INPUTS:
-        taken = _count(member(usage, first))
+        taken = tokens_in(member(usage, first))
         if taken is not None:
-            taken += sum(_count(member(usage, name)) or 0 for name in more)
-            given = next((count for name in _OUTPUTS if (count := _count(member(usage, name))) is not None), 0)
+            taken += sum(tokens_in(member(usage, name)) or 0 for name in more)
+            given = next((count for name in _OUTPUTS if (count := tokens_in(member(usage, name))) is not None), 0)
             return taken + given
     return None
-
-
-def _count(value: Json) -> int | None:
-    """A number of tokens; None: it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-        return None
-    return int(value)
