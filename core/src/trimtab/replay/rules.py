@@ -42,9 +42,11 @@ class CacheRule:
     ttl: int | None = None
 
 
-def _claude(name: str, about: str, *, least: int = 1_024, write: float = 1.25, ttl: int = 300) -> CacheRule:
+def _claude(
+    name: str, about: str, *, read: float = 0.1, write: float = 1.25, least: int = 1_024, ttl: int = 300
+) -> CacheRule:
     return CacheRule(
-        name=name, about=about, kind="breakpoints", read=0.1, write=write, least=least, look_back=20, ttl=ttl
+        name=name, about=about, kind="breakpoints", read=read, write=write, least=least, look_back=20, ttl=ttl
     )
 
 
@@ -56,9 +58,12 @@ def _openai(name: str, about: str, read: float) -> CacheRule:
 _ROWS: Final = (
     # https://platform.claude.com/docs/en/build-with-claude/prompt-caching: 1,024 tokens for most models, 2,048 and
     # 4,096 for some, 512 for the newest; 20 blocks are looked at; what is written for an hour costs twice the price.
+    # https://platform.claude.com/docs/en/about-claude/pricing: what is read costs a tenth, of some models less.
     _claude("anthropic", "Claude, kept for 5 minutes"),
     _claude("anthropic-2k", "Claude models that cache from 2,048 tokens", least=2_048),
     _claude("anthropic-4k", "Claude models that cache from 4,096 tokens", least=4_096),
+    _claude("anthropic-5.5", "Claude Opus 5.5, Sonnet 5.5", read=0.05),
+    _claude("anthropic-5.1", "Claude Fable 5.1, Mythos 5.1", read=0.025),
     _claude("anthropic-1h", "Claude, kept for an hour", write=2.0, ttl=3_600),
     # https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
     _claude("bedrock", "Claude on Bedrock"),
