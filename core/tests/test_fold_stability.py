@@ -78,6 +78,7 @@ def folds_of(name: str, seed: int) -> int:
         assert refused(name, sent) == []
         folds += folded or inside
         before = now
+    assert folds <= len(lengths) // 5, "what was folded is served again"
     return folds
 
 

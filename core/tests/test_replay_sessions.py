@@ -71,6 +71,7 @@ def test_an_item_with_an_input_is_no_request() -> None:
         ({}, "anthropic", "the input has no messages as anthropic writes them"),
         ([], "anthropic", "the input has no messages"),
         ({"messages": []}, "openai-chat", "has no messages"),
+        ([{"role": "assistant", "content": "hi"}], None, "has only what the model says"),
         (
             [{"messages": [{"role": "user", "content": "x"}]}, {"model": "m"}],
             "anthropic",

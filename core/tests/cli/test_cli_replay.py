@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from pathlib import Path
@@ -128,6 +129,9 @@ def test_without_the_library_the_extra_is_named(trimtab: Any, monkeypatch: pytes
         (["-"], b"hello", "- is not JSON"),
         (["-"], b"\xff\xfe{}", "- is not JSON"),
         (["-"], b'{"messages": [}\n', "- is not JSON"),
+        (["-"], b'{\n  "messages": [\n    {"role": "user",\n', "- is not JSON: a request"),
+        (["-"], bytes(range(256)) * 3, "- is not JSON: a request"),
+        (["-"], gzip.compress(b'{"messages": []}'), "- is compressed; unpack it first"),
         (["-"], b'{"messages": []}\nhello\n', "line 2 of - is not JSON"),
         (["-"], b"null", "- looks like no wire protocol; name one with --protocol: openai-chat"),
         (["-"], b"[]", "- looks like no wire protocol"),

@@ -36,6 +36,7 @@ Form = Literal["auto", "json", "text", "jsonl"]
 _BOM = "\ufeff"
 _JSON_SUFFIX = ".json"
 _LINES_SUFFIXES = (".jsonl", ".ndjson")
+_GZIP_MARK = b"\x1f\x8b"
 _WIDE_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -140,13 +141,19 @@ def read_conversation(name: str, *, line: str = "a message") -> Json:
         CallerError: unreadable, or not JSON.
     """
     data = read_bytes(name)
+    if data.startswith(_GZIP_MARK):
+        raise CallerError(f"{name} is compressed; unpack it first, as in `gzip -dc FILE | trimtab ... -`")
     try:
         return decode(data)
     except (ValueError, RecursionError):
         lines = [(number, one) for number, one in enumerate(data.split(b"\n"), 1) if one.strip()]
-        if len(lines) < 2:
-            raise CallerError(f"{name} is not JSON: a request, a list of messages, or {line} on each line") from None
-    return [_decoded(one, f"line {number} of {name}") for number, one in lines]
+    try:
+        first = [decode(one) for _, one in lines[:1]] if len(lines) > 1 else []
+    except (ValueError, RecursionError):
+        first = []
+    if not first:
+        raise CallerError(f"{name} is not JSON: a request, a list of messages, or {line} on each line")
+    return first + [_decoded(one, f"line {number} of {name}") for number, one in lines[1:]]
 
 
 def read_json(name: str) -> Json:

@@ -72,9 +72,12 @@ def session_of(
     if name is None:
         raise CallerError(f"{what} looks like no wire protocol; name one with --protocol: {', '.join(known)}")
     wire = protocol_named(name, known)
-    requests = _requests(shape_of(wire, None), value)
-    if not requests:
+    shape = shape_of(wire, None)
+    if not shape.place(value)[1]:
         raise CallerError(f"{what} has no messages as {name} writes them; name the protocol with --protocol")
+    requests = _requests(shape, value)
+    if not requests:
+        raise CallerError(f"{what} has only what the model says, and nothing before it that was sent")
     return Session(protocol=wire, requests=tuple(requests), derived=True)
 
 
