@@ -92,7 +92,7 @@ def texts(messages: list[Json]) -> list[str]:
         (FoldSettings(windows=4_000, share=0.5), (4_000, 1_800, 675, 180)),
         (FoldSettings(windows=200_000, cap=10_000), (200_000, 10_000, 3_750, 1_000)),
         (FoldSettings(windows=4_000, cap=10_000), (4_000, 2_880, 1_080, 288)),
-        (FoldSettings(windows=20), (20, 14, 5, 1)),
+        (FoldSettings(windows=223), (223, 160, 60, 16)),
     ],
 )
 def test_budgets(settings: FoldSettings, budgets: tuple[int, int, int, int]) -> None:
@@ -109,7 +109,7 @@ def test_a_window_that_is_none(window: Any, caplog: pytest.LogCaptureFixture) ->
     rows = turns(100)
     with caplog.at_level(logging.WARNING, "trimtab"):
         served = compactor(
-            summarizer, FoldSettings(windows=window, cap=100, counter=Words()), on_event=events.append
+            summarizer, FoldSettings(windows=window, cap=1_000, counter=Words()), on_event=events.append
         ).serve(rows)
     assert summarizer.requests == []
     assert served.messages == [row.messages[0] for row in rows]

@@ -156,7 +156,7 @@ def test_one_that_will_not_be_cancelled_holds_up_nobody(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("rounds", range(1, 8))
 def test_cancelled_at_any_await(rounds: int) -> None:
-    """The caller is cancelled after so many rounds of the loop: one verdict, and a second step folds as if nothing was."""
+    """The caller is cancelled after so many rounds of the loop: one verdict; a second step folds as if nothing was."""
     events: list[Event] = []
 
     async def slow(request: SummaryRequest) -> str:

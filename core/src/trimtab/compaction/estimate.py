@@ -29,21 +29,16 @@ _TEXTS: Final = ("text", "input_text", "output_text")
 
 
 class Estimator:
-    """Estimates messages, each once: what was counted is remembered as long as the message is the same object."""
+    """Estimates messages; each text in them is counted once, since a history is measured before every step."""
 
     def __init__(self, settings: FoldSettings) -> None:
         self._settings = settings
         self._counter = Checked(settings.counter)
-        self._known: dict[int, tuple[Message, int]] = {}
+        self._known: dict[str, int] = {}
 
     def message(self, message: Message) -> int:
         """Tokens of one message."""
-        known = self._known.get(id(message))
-        if known is not None and known[0] is message:
-            return known[1]
-        tokens = sum(map(self._part, message.parts))
-        self._known[id(message)] = (message, tokens)
-        return tokens
+        return sum(map(self._part, message.parts))
 
     def messages(self, messages: Iterable[Message]) -> int:
         """Tokens of several."""
@@ -53,6 +48,12 @@ class Estimator:
         """Tokens of a text."""
         return self._counter.count(text)
 
+    def _text(self, text: str) -> int:
+        tokens = self._known.get(text)
+        if tokens is None:
+            tokens = self._known[text] = self.text(text)
+        return tokens
+
     @property
     def beside(self) -> int:
         """Tokens of what a request says beside its messages: tools and system prompt."""
@@ -60,11 +61,11 @@ class Estimator:
 
     def _part(self, part: Part) -> int:
         if part.kind == "text":
-            return self.text(part.text)
+            return self._text(part.text)
         if part.kind == "call":
-            return self.text(part.name) + self._value(part.value)
+            return self._text(part.name) + self._value(part.value)
         if part.kind == "thinking":
-            return sum(map(self.text, texts_of(Message(role="assistant", native=None, parts=(part,)))))
+            return sum(map(self._text, texts_of(Message(role="assistant", native=None, parts=(part,)))))
         return 0 if part.kind == "aside" else self._value(part.value)
 
     def _value(self, value: Json) -> int:
@@ -72,12 +73,12 @@ class Estimator:
         if value is None:
             return 0
         if isinstance(value, str):
-            return self.text(value)
+            return self._text(value)
         if isinstance(value, list | tuple):
             return sum(map(self._value, value))
         said = member(value, "text")
         if isinstance(said, str) and member(value, "type") in _TEXTS:
-            return self.text(said)
+            return self._text(said)
         return self._object(value)
 
     def _object(self, value: Json) -> int:
@@ -85,7 +86,7 @@ class Estimator:
         payloads = payloads_in(value)
         media = self._settings.media
         try:
-            said = self.text(canonical(replace(value, dict.fromkeys(payloads, "")) if payloads else value))
+            said = self._text(canonical(replace(value, dict.fromkeys(payloads, "")) if payloads else value))
         except UnsupportedOutput:  # an SDK's object, whose members cannot be told
             said = media
         return max(media, said) if _is_medium(value) else said + media * len(payloads)

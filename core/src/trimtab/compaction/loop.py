@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -45,6 +45,7 @@ class Memo:
         summary: what stands in their place; "" while nothing is folded.
         kept: the places of those that are sent all the same, in order: what the system says, the summary of a durable
             fold, the request that the turn works on.
+        uris: that the others name: of texts which can be read back. To name one opens nothing.
         fruitless: attempts that could not bring the prompt below the trigger.
     """
 
@@ -52,6 +53,7 @@ class Memo:
     digest: str = ""
     summary: str = field(default="", repr=False)
     kept: tuple[int, ...] = ()
+    uris: tuple[str, ...] = field(default=(), repr=False)
     fruitless: int = 0
 
     def counted(self, usage: Json) -> int | None:
@@ -86,7 +88,6 @@ class _Plan:
     memo: Memo
     size: Measured
     budgets: Budgets
-    estimator: Estimator
 
 
 class LoopCompactor:
@@ -121,6 +122,7 @@ class LoopCompactor:
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._files = tuple(files)
         self._memo = Memo()
+        self._estimator = Estimator(settings)
 
     def step(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """What to send of these messages. A failing summarizer changes nothing: what was folded before stays so.
@@ -164,11 +166,10 @@ class LoopCompactor:
             log.warning("no loop fold: %s (windows=%r)", NO_WINDOW, self._settings.windows)
             event = Event(kind="skipped", lane="loop", reason=NO_WINDOW)
             return self._stepped(natives, messages, memo, event)
-        estimator = Estimator(self._settings)
-        size = self._measured(messages, memo, tokens_of(usage), estimator)
+        size = self._measured(messages, memo, tokens_of(usage))
         if size.tokens <= budgets.trigger:
             return self._stepped(natives, messages, memo, None)
-        plan = _Plan(messages=messages, memo=memo, size=size, budgets=budgets, estimator=estimator)
+        plan = _Plan(messages=messages, memo=memo, size=size, budgets=budgets)
         if memo.fruitless >= _FRUITLESS and not self._can_help(plan):
             return self._stepped(natives, messages, memo, None)  # it was said already
         return plan
@@ -181,11 +182,11 @@ class LoopCompactor:
             consumed = self._boundary(plan, keep, memo)
             kept = self._kept(plan, consumed)
             more = [one for at in range(memo.consumed, consumed) if _is_new(one := plan.messages[at], at in kept)]
-            if plan.size.of(plan.estimator.messages(more)) <= plan.budgets.summary:
+            if plan.size.of(self._estimator.messages(more)) <= plan.budgets.summary:
                 continue
             room = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
             try:
-                summary = yield from summary_of(more, memo.summary or None, plan.budgets.summary, room, plan.estimator)
+                summary = yield from summary_of(more, memo.summary or None, plan.budgets.summary, room, self._estimator)
             except SummaryFailed as error:
                 if memo is plan.memo:
                     now.skipped(str(error), error)
@@ -197,9 +198,10 @@ class LoopCompactor:
                 digest=_digest(plan.messages[:consumed]),
                 summary=summary,
                 kept=kept,
+                uris=_uris(plan.messages[:consumed], kept),
                 fruitless=memo.fruitless,
             )
-            after = plan.size.of(plan.estimator.beside + plan.estimator.messages(self._candidate(plan.messages, memo)))
+            after = plan.size.of(self._tokens(self._candidate(plan.messages, memo)))
             if after <= plan.budgets.trigger:
                 now.done(after=after, folded=folded)
                 return memo
@@ -221,14 +223,14 @@ class LoopCompactor:
         if consumed <= plan.memo.consumed:
             return False
         kept = [plan.messages[at] for at in self._kept(plan, consumed)]
-        left = plan.estimator.beside + plan.estimator.messages([*kept, *plan.messages[consumed:]])
+        left = self._tokens([*kept, *plan.messages[consumed:]])
         return plan.size.of(left + TOO_LONG * plan.budgets.summary) <= plan.budgets.trigger
 
     def _boundary(self, plan: _Plan, keep: int, memo: Memo) -> int:
         """How many messages a fold consumes: all but whole steps at the end that fit what is kept, at least one."""
         size, cut = 0, len(plan.messages)
         for at in reversed(clean_cuts(self._shape, plan.messages)):
-            size += plan.estimator.messages(plan.messages[at:cut])
+            size += self._estimator.messages(plan.messages[at:cut])
             if cut < len(plan.messages) and plan.size.of(size) > keep:
                 break
             cut = at
@@ -243,7 +245,7 @@ class LoopCompactor:
         if not any(map(is_prompt, plan.messages[consumed:])):
             pinned += [at for at in said if is_prompt(messages[at])][-1:]
         for at in pinned:
-            if plan.size.of(plan.estimator.message(messages[at])) <= TOO_LONG * plan.budgets.summary:
+            if plan.size.of(self._estimator.message(messages[at])) <= TOO_LONG * plan.budgets.summary:
                 kept.add(at)
         return tuple(sorted(kept))
 
@@ -251,7 +253,7 @@ class LoopCompactor:
         """The messages as a memo leaves them: what is kept, the summary before the turn's request, the rest."""
         if not memo.summary:
             return list(messages)
-        blobs = tuple([Blob(tool="", uri=uri) for uri in _uris(messages, memo)])
+        blobs = tuple([Blob(tool="", uri=uri) for uri in memo.uris])
         record = FoldRecord(boundary="", made_at="", summary=memo.summary, files=self._files, blobs=blobs)
         summary = self._shape.read([self._shape.user_text(summary_text(record, **self._names))])
         kept = [messages[at] for at in memo.kept]
@@ -259,15 +261,19 @@ class LoopCompactor:
         place = requests[-1] if requests else len(kept)
         return [*kept[:place], *summary, *kept[place:], *messages[memo.consumed :]]
 
-    def _measured(self, messages: Sequence[Message], memo: Memo, usage: int | None, estimator: Estimator) -> Measured:
+    def _measured(self, messages: Sequence[Message], memo: Memo, usage: int | None) -> Measured:
         """Tokens of the next prompt: what the last step took and what came after its answer; else all, estimated."""
         candidate = self._candidate(messages, memo)
         last = max((at + 1 for at, message in enumerate(messages) if message.role == "assistant"), default=0)
-        since = estimator.messages(messages[max(last, memo.consumed) :])
-        all_of_it = estimator.beside + estimator.messages(candidate)
+        since = self._estimator.messages(messages[max(last, memo.consumed) :])
+        all_of_it = self._tokens(candidate)
         if usage is None or not last:
             return Measured(tokens=all_of_it)
         return Measured.from_count(usage, all_of_it - since, since)
+
+    def _tokens(self, messages: Iterable[Message]) -> int:
+        """Tokens of a request with these messages, estimated."""
+        return self._estimator.beside + self._estimator.messages(messages)
 
     def _stepped(self, natives: list[Json], messages: Sequence[Message], memo: Memo, event: Event | None) -> Stepped:
         fixed, repairs = repaired(self._shape, self._candidate(messages, memo))
@@ -299,9 +305,8 @@ def _digest(messages: Sequence[Message]) -> str:
     return sha256(utf8("".join(map(key_of, messages)))).hexdigest() if messages else ""
 
 
-def _uris(messages: Sequence[Message], memo: Memo) -> list[str]:
-    """The uris that the messages behind the summary name. To name one opens nothing."""
-    kept = {*memo.kept}
-    gone = [message for at, message in enumerate(messages[: memo.consumed]) if at not in kept]
+def _uris(messages: Sequence[Message], kept: Container[int]) -> tuple[str, ...]:
+    """The uris that these messages name, those aside that are kept."""
+    gone = [message for at, message in enumerate(messages) if at not in kept]
     texts = (text for message in gone for text in texts_of(message) if "trimtab:" in text)
-    return list(dict.fromkeys(uri for text in texts for uri in _URI.findall(text)))
+    return tuple(dict.fromkeys(uri for text in texts for uri in _URI.findall(text)))

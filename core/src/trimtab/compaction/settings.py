@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from attrs import field, frozen
 
@@ -19,6 +19,7 @@ _LEAST_ROOM: Final = 0.2  # of that, whatever is reserved for the answer
 _KEEP: Final = 0.375  # of the trigger, not of the window: a low trigger would else keep all there is
 _NOT_MEANT: Final = 10**15
 _SUMMARY: Final = 10  # the trigger is at least so many times a summary
+_LEAST_SUMMARY: Final = 16  # tokens: shorter prose is no summary
 
 
 @frozen(kw_only=True)
@@ -38,12 +39,19 @@ class Budgets:
     summary: int
 
 
+def _several(given: Any) -> tuple[Any, ...]:
+    """One value, or each of several."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,)
+
+
 def _windows(given: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
-    return (given,) if given is None or isinstance(given, int | float | str) else tuple(given)
+    return _several(given)
 
 
 def _largest(given: int | Iterable[int]) -> int:
-    return given if isinstance(given, int | float | str) or given is None else max(given, default=0)
+    several = _several(given)
+    wrong = [one for one in several if not _is_number(one)]
+    return wrong[0] if wrong else max(several, default=0)
 
 
 @frozen(kw_only=True)
@@ -55,7 +63,7 @@ class FoldSettings:
             None, 0, negative, not finite: not known. None is known: no fold.
         reserve: tokens that the request keeps free for the answer (its `max_tokens`); of several, the most.
         share: of what is left of the window a prompt may take this part before it is folded.
-        cap: a prompt of more tokens is folded, whatever the window; None: only the window counts.
+        cap: a prompt of more tokens is folded, whatever the window (160 at least); None: only the window counts.
         tools, system: what the request says beside its messages, as JSON: it takes room too.
         media: tokens that an image, a document or another medium counts, whatever its size.
         counter: counts tokens.
@@ -82,7 +90,12 @@ class FoldSettings:
         for name in ("reserve", "media"):
             _check(name, getattr(self, name), 0)
         if self.cap is not None:
-            _check("cap", self.cap, 1)
+            _check("cap", self.cap, _SUMMARY * _LEAST_SUMMARY)
+        if not isinstance(self.counter, TokenCounter):
+            raise CallerError(
+                f"counter must be a token counter (trimtab.types.TokenCounter: it has name, version and count), "
+                f"not {self.counter!r:.80}"
+            )
 
     def budgets(self) -> Budgets | None:
         """The budgets of the smallest window; None: no window is known, or none that holds a prompt."""
@@ -95,11 +108,10 @@ class FoldSettings:
         trigger = math.floor(room * self.share)
         if self.cap is not None:
             trigger = min(trigger, self.cap)
-        if trigger < _SUMMARY:
+        summary = trigger // _SUMMARY
+        if summary < _LEAST_SUMMARY:
             return None
-        return Budgets(
-            window=window, trigger=trigger, keep=math.floor(trigger * _KEEP), summary=max(1, trigger // _SUMMARY)
-        )
+        return Budgets(window=window, trigger=trigger, keep=math.floor(trigger * _KEEP), summary=summary)
 
 
 def tokens_in(value: object) -> int | None:
