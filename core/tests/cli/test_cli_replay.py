@@ -6,11 +6,13 @@ import gzip
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from attrs import asdict
 
+from trimtab.cli.replaying import _MENDED
+from trimtab.compaction.repair import RepairKind
 from trimtab.host import Host
 from trimtab.replay import RULES, ServeSettings, replay, session_of
 from trimtab.replay.generated import generate
@@ -166,12 +168,32 @@ def test_what_cannot_be_done_is_said(trimtab: Any, words: list[str], data: bytes
     assert done.err.count("\n") == 1
 
 
-def test_a_place_that_cannot_be_written_is_said(trimtab: Any) -> None:
-    """The picture's file is named."""
+def test_a_place_that_cannot_be_written_is_said(trimtab: Any, tmp_path: Path) -> None:
+    """The picture's file is named: before anything is replayed where its folder is missing, else after the report."""
     pytest.importorskip("matplotlib", reason="pictures need trimtab[plot]")
     done = trimtab("replay", "--generate", "1", "--plot", "no/such/folder/p.png")
+    assert (done.code, done.text) == (2, "")
+    assert "no/such/folder/p.png cannot be written: there is no such folder" in done.err
+    (tmp_path / "p.png").mkdir()
+    done = trimtab("replay", "--generate", "1", "--plot", "p.png")
     assert done.code == 2
-    assert "no/such/folder/p.png cannot be written" in done.err
+    assert "p.png cannot be written" in done.err
+    assert "cache rule" in done.text
+
+
+def test_what_was_mended_is_shown(trimtab: Any) -> None:
+    """A call without a result and a result without a call are in the table and in the data."""
+    assert set(_MENDED) == set(get_args(RepairKind))
+    call = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "z", "content": "text"}
+    said = [("user", "go"), ("assistant", [call]), ("user", [result]), ("user", "more")]
+    data = json.dumps({"messages": [{"role": role, "content": content} for role, content in said]}).encode()
+    words = ("replay", "-", "--protocol", "anthropic", "--window", WINDOW)
+    shown = trimtab(*words, stdin=data)
+    assert "calls without a result: 1, results without a call: 1" in " ".join(shown.text.split())
+    requests = trimtab(*words, "--json", stdin=data).json["requests"]
+    kinds = [[one["kind"] for one in request["repairs"]] for request in requests]
+    assert kinds == [[], ["answered", "left-out"]]
 
 
 def test_the_library_is_loaded_only_to_draw(trimtab: Any, monkeypatch: pytest.MonkeyPatch) -> None:

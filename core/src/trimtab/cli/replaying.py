@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +18,7 @@ from trimtab.cli.options import Count, File, Name
 from trimtab.cli.places import load_policy
 from trimtab.cli.screen import console, counted, progress, put, saying, styled, table
 from trimtab.cli.streams import emit, listed
+from trimtab.compaction.repair import Repair
 from trimtab.compaction.types import Event
 from trimtab.compress import CompressConfig
 from trimtab.errors import CallerError
@@ -31,6 +33,12 @@ from trimtab.types import TokenCounter
 __all__ = ["FlatHow", "How", "replay"]
 
 _LANES = {"durable": "between turns", "loop": "inside the turn", "window": "window"}
+_MENDED = {
+    "answered": "calls without a result",
+    "left-out": "results without a call",
+    "moved": "results that stood elsewhere",
+    "opened": "began with the model",
+}
 
 
 @frozen(kw_only=True)
@@ -99,9 +107,7 @@ def replay(
     how = how or How()
     if json and requests:
         raise CallerError("--json and --requests print different things: give one of them")
-    form = None if plot is None else format_of(plot)
-    if form is not None:
-        check_can_draw()
+    form = None if plot is None else _form(plot)
     policy, _ = load_policy(how.policy)
     with Host.load("memory:", policy) as host:
         session = _session(file, generate, how, host)
@@ -115,13 +121,12 @@ def replay(
                 tell(number)
 
             report = replayed(session, host, settings, rule=rule, pause=_pause(how.pause), on_served=told)
-    if plot is not None and form is not None:
-        _write(plot, draw(report, form))
     if json:
         emit(f"{canonical(listed(asdict(report)))}\n")
     elif not requests:
         _show(report)
-    if plot is not None:
+    if plot is not None and form is not None:
+        _write(plot, draw(report, form))
         saying((f"drawn in {plot}", "green"))
     return 0
 
@@ -173,6 +178,15 @@ def _pause(seconds: float | None) -> float:
     return seconds
 
 
+def _form(plot: str) -> str:
+    """The picture's format. What hinders drawing it is said before anything is replayed."""
+    form = format_of(plot)
+    check_can_draw()
+    if not Path(plot).parent.is_dir():
+        raise CallerError(f"{plot:.200} cannot be written: there is no such folder")
+    return form
+
+
 def _write(name: str, data: bytes) -> None:
     try:
         Path(name).write_bytes(data)
@@ -183,7 +197,7 @@ def _write(name: str, data: bytes) -> None:
 def _show(report: Report) -> None:
     screen = console(sys.stdout)
     right = ("", "messages", "tokens", "sent", "repeats", "read", "written", "cost")
-    rows = table("", "messages", "tokens", "sent", "repeats", "read", "written", "cost", "folds", right=right)
+    rows = table("", "messages", "tokens", "sent", "repeats", "read", "written", "cost", "folds, repairs", right=right)
     for one in report.requests:
         served = one.served
         rows.add_row(
@@ -195,7 +209,7 @@ def _show(report: Report) -> None:
             f"{served.read:,}",
             f"{served.written:,}",
             f"{served.cost:,.0f}",
-            ", ".join(map(_told, one.events)),
+            ", ".join([*map(_told, one.events), *_mended(one.repairs)]),
         )
     put(screen, rows)
     screen.print()
@@ -247,6 +261,11 @@ def _share(share: float | None) -> str:
 
 def _saved(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+def _mended(repairs: Sequence[Repair]) -> list[str]:
+    """What was amiss in a history: a word each, with how often."""
+    return [f"{word}: {many}" for kind, word in _MENDED.items() if (many := sum(one.kind == kind for one in repairs))]
 
 
 def _told(event: Event) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
+from trimtab.compaction.repair import Repair
 from trimtab.compaction.types import Event
 from trimtab.host import Host
 from trimtab.replay.caching import Cached, cached
@@ -44,12 +45,19 @@ class Side:
 
 @frozen(kw_only=True)
 class Replayed:
-    """One request of the session. `number`: from 1. `events`: folds that were due before it."""
+    """One request of the session.
+
+    Attributes:
+        number: from 1.
+        events: folds that were due before it.
+        repairs: what was amiss in its history, and mended when it was folded or might have been.
+    """
 
     number: int
     raw: Side
     served: Side
     events: tuple[Event, ...]
+    repairs: tuple[Repair, ...]
 
 
 @frozen(kw_only=True)
@@ -137,12 +145,12 @@ def replay(
     server = Server(host, session, settings)
     raw: list[Prompt] = []
     made: list[Prompt] = []
-    events: list[tuple[Event, ...]] = []
+    told: list[tuple[tuple[Event, ...], tuple[Repair, ...]]] = []
     for number, request in enumerate(session.requests, 1):
         served = server.serve(request)
         raw.append(meters[0].prompt(request))
         made.append(meters[1].prompt(served.request))
-        events.append(served.events)
+        told.append((served.events, served.repairs))
         if on_served is not None:
             on_served(number, served)
     sides = [_sides(prompts, list(cached(prompts, rule, pause=pause))) for prompts in (raw, made)]
@@ -154,8 +162,8 @@ def replay(
         trigger=None if budgets is None else budgets.trigger,
         counter=folds.counter.name,
         requests=tuple(
-            Replayed(number=number, raw=one, served=other, events=folded)
-            for number, (one, other, folded) in enumerate(zip(*sides, events, strict=True), 1)
+            Replayed(number=number, raw=one, served=other, events=events, repairs=repairs)
+            for number, (one, other, (events, repairs)) in enumerate(zip(*sides, told, strict=True), 1)
         ),
         raw=_totals(sides[0]),
         served=_totals(sides[1]),

@@ -9,8 +9,10 @@ from attrs import field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.durable import DurableCompactor
-from trimtab.compaction.loop import LoopCompactor, Memo
+from trimtab.compaction.durable import Served as Folded
+from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
 from trimtab.compaction.record import FoldRecord
+from trimtab.compaction.repair import Repair
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compaction.types import Event, Row, Summarize
 from trimtab.compress.config import CompressConfig
@@ -74,10 +76,11 @@ class ServeSettings:
 
 @frozen(kw_only=True)
 class Served:
-    """A request as trimtab would have sent it, and the folds that were due before it."""
+    """A request as trimtab would have sent it, the folds that were due before it, and what folding mended in it."""
 
     request: Json = field(repr=False)
-    events: tuple[Event, ...]
+    events: tuple[Event, ...] = ()
+    repairs: tuple[Repair, ...] = ()
 
 
 class Server:
@@ -107,18 +110,17 @@ class Server:
         if self._compress is not None:
             request, outputs = self._compress.shown(request), {}
         if self._settings.window is None:
-            return Served(request=request, events=())
-        natives, events = self._folded(request, outputs)
-        return Served(request=self._shape.write(request, natives), events=tuple(events))
+            return Served(request=request)
+        return self._folded(request, outputs)
 
-    def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> tuple[Sequence[Json], list[Event]]:
+    def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> Served:
         natives = self._shape.place(request)[1]
         ids = self._named(natives)
         folds = self._settings.folds(request)
-        events: list[Event | None] = []
+        made: list[Folded | Stepped] = []
         begin = self._begin(natives)
         if not self._turn or ids[: len(self._turn)] != self._turn or begin >= len(self._turn):
-            events.append(self._next_turn(natives, ids, outputs, folds))
+            made += self._next_turn(natives, ids, outputs, folds)
         current = [*self._base, *natives[len(self._turn) :]]
         if self._settings.lanes != "durable":
             compactor = LoopCompactor(
@@ -126,8 +128,12 @@ class Server:
             )
             stepped = compactor.step(current, None, self._memo)
             self._memo, current = stepped.memo, stepped.messages
-            events.append(stepped.event)
-        return current, [event for event in events if event is not None]
+            made.append(stepped)
+        return Served(
+            request=self._shape.write(request, current),
+            events=tuple(one.event for one in made if one.event is not None),
+            repairs=tuple(repair for one in made for repair in one.repairs),
+        )
 
     def _named(self, natives: Sequence[Json]) -> list[str]:
         """An id for each message, which says where it stands and what it says."""
@@ -148,11 +154,11 @@ class Server:
 
     def _next_turn(
         self, natives: Sequence[Json], ids: list[str], outputs: Mapping[int, list[Json]], folds: FoldSettings
-    ) -> Event | None:
+    ) -> list[Folded]:
         """A turn begins, or the history is another one than before: what was folded inside a turn is over."""
         self._turn, self._base, self._memo = ids, list(natives), Memo()
         if self._settings.lanes == "loop":
-            return None
+            return []
         rows = [
             Row(id=one, messages=(native,), outputs=tuple(outputs.get(at, ())))
             for at, (one, native) in enumerate(zip(ids, natives, strict=True))
@@ -162,7 +168,7 @@ class Server:
         )
         served = compactor.serve(rows, self._record)
         self._record, self._base = served.record, served.messages
-        return served.event
+        return [served]
 
 
 class _Compressed:
