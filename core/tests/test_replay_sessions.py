@@ -50,6 +50,26 @@ def test_recorded_requests_are_taken_as_they_are(name: str) -> None:
     assert all(isinstance(request, list) for request in bare.requests)
 
 
+@pytest.mark.parametrize("name", sorted(WRITERS))
+def test_requests_may_be_bare_lists(name: str) -> None:
+    """Each is the whole history of one request."""
+    session = generate(2, protocol=name, size=0.1)
+    bare = [list(session.shape.place(request)[1]) for request in session.requests]
+    again = session_of(bare, protocol=name)
+    assert not again.derived
+    assert list(again.requests) == bare
+
+
+@pytest.mark.parametrize("other", [name for name in sorted(WRITERS) if name not in ("vllm", "openai-chat")])
+def test_requests_of_several_protocols_are_refused(other: str) -> None:
+    """A session that went from one provider to another is none; unless one is named, as which all are read."""
+    mixed = [generate(2, protocol=name, size=0.1).requests[-1] for name in (other, "openai-chat")]
+    with pytest.raises(CallerError, match=f"request 1 of 2 (is written as {other}, the last one as|has no messages)"):
+        session_of(mixed)
+    same = [generate(2, protocol=other, size=0.1).requests[at] for at in (0, -1)]
+    assert len(session_of(same).requests) == 2
+
+
 def test_an_item_with_an_input_is_no_request() -> None:
     """A custom tool's call has a text of that name, as a request may have."""
     items = [

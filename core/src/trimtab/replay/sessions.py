@@ -10,13 +10,14 @@ from attrs import field, frozen
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import WireProtocol, detect, protocols
-from trimtab.wire.guard import protocol_named
+from trimtab.wire.guard import guarded, protocol_named
 from trimtab.wire.histories import Message, Shape
 from trimtab.wire.lookup import shape_of
 
 __all__ = ["Session", "session_of"]
 
 _OF_MESSAGES: Final = ("role", "type")
+_SURE: Final = 0.9  # below, a request of little text may be of several protocols
 
 
 @frozen(kw_only=True)
@@ -45,23 +46,26 @@ def session_of(
     """The session that a value tells of.
 
     Args:
-        value: a list of requests; or one request, or its list of messages, from which the requests are found out: one
-            for each answer of the model's, and one for the end where that waits for an answer.
+        value: a list of requests, or of their lists of messages; or one conversation (a request, or its list of
+            messages), from which the requests are found out: one for each answer of the model's, and one for the end
+            where that waits for an answer.
         protocol: the name of the protocol; None: the one that it looks like.
         known: protocols by name.
         what: the value's name in errors.
 
     Raises:
-        CallerError: it looks like no protocol, or has no messages.
+        CallerError: it looks like no protocol, or like several, or has no messages.
         PluginError: a plugin's protocol raised.
     """
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+    if isinstance(value, list) and value and all(isinstance(one, dict | list) for one in value):
         name = protocol or detect(value[-1], known)
         if name is not None:
             wire = protocol_named(name, known)
             shape = shape_of(wire, None)
             whole = [_is_request(shape, one) for one in value]
             if all(whole):
+                if protocol is None:
+                    _check_alike(value, wire, known, what)
                 return Session(protocol=wire, requests=tuple(value), derived=False)
             if any(whole):
                 raise CallerError(
@@ -81,9 +85,22 @@ def session_of(
     return Session(protocol=wire, requests=tuple(requests), derived=True)
 
 
-def _is_request(shape: Shape, value: dict[str, Json]) -> bool:
-    """Whether it has a list of messages and is none itself: an item of one may have a text called `input` too."""
-    return bool(shape.place(value)[1]) and value.keys().isdisjoint(_OF_MESSAGES)
+def _check_alike(requests: Sequence[Json], wire: WireProtocol, known: Mapping[str, WireProtocol], what: str) -> None:
+    """Raises CallerError: a request is surely of another protocol than the last one, of `wire`."""
+    for number, request in enumerate(requests, 1):
+        if guarded(wire).detect(request) > 0:
+            continue
+        others = [name for name, one in known.items() if guarded(one).detect(request) >= _SURE]
+        if others:
+            raise CallerError(
+                f"{what}: request {number} of {len(requests)} is written as {others[0]}, the last one as {wire.name}; "
+                "give requests of one protocol only"
+            )
+
+
+def _is_request(shape: Shape, value: dict[str, Json] | list[Json]) -> bool:
+    """Whether it has messages and is none itself: an item of a list may have a text called `input` too."""
+    return bool(shape.place(value)[1]) and (isinstance(value, list) or value.keys().isdisjoint(_OF_MESSAGES))
 
 
 def _requests(shape: Shape, conversation: Json) -> list[Json]:
