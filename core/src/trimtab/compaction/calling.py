@@ -17,7 +17,7 @@ from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed
 
-__all__ = ["TOO_LONG", "Fold", "answer", "arun", "ask", "attempted", "is_async", "run", "usable"]
+__all__ = ["LONGEST_REPLY", "TOO_LONG", "Fold", "answer", "arun", "ask", "attempted", "is_async", "run", "usable"]
 
 T = TypeVar("T")
 
@@ -26,15 +26,17 @@ Fold: TypeAlias = Generator[SummaryRequest, str | None, T]
 TOO_LONG: Final = 2
 """A summary of more than so many times its budget is none."""
 
+LONGEST_REPLY: Final = 2_000_000
+"""Chars of a reply, its notes included: no model says as much."""
+
 _ATTEMPTS: Final = 2
 _CHARS: Final = 8  # of a token, or more
-_LONGEST: Final = 2_000_000  # chars of a reply, its notes included; no model says as much
 _GRACE: Final = 1.0  # seconds in which a summarizer that is cancelled should have ended
 
 
 def usable(reply: object, request: SummaryRequest) -> str:
     """The summary in a reply. Raises SummaryFailed: there is none, or one that is much longer than asked for."""
-    if isinstance(reply, str) and len(reply) > _LONGEST:
+    if isinstance(reply, str) and len(reply) > LONGEST_REPLY:
         raise SummaryFailed(f"its reply of {len(reply):,} chars is much longer than {request.budget:,} tokens")
     summary = parse_summary(reply)
     if summary is None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from attrs import define, field
 
-from trimtab.compaction.calling import Fold
+from trimtab.compaction.calling import LONGEST_REPLY, Fold
 from trimtab.compaction.types import Event, Lane, OnEvent
 from trimtab.telemetry import log, span
 
@@ -81,7 +81,7 @@ def metered(fold: Fold[T], now: Due) -> Fold[T]:
             except Exception as error:
                 request = fold.throw(error)
             else:
-                now.given += request.count(reply) if isinstance(reply, str) else 0
+                now.given += request.count(reply[:LONGEST_REPLY]) if isinstance(reply, str) else 0
                 request = fold.send(reply)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]

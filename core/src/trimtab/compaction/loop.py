@@ -109,7 +109,7 @@ class LoopCompactor:
 
         Args:
             protocol, settings, summarizer, timeout, on_event, read_tool, file_tool: as of `DurableCompactor`.
-            files: attachments of the turn, to be named where the messages that brought them are folded.
+            files: attachments (`Served.retained.files`), to be named where the messages that brought them are folded.
 
         Raises:
             CallerError: an unknown protocol or summarizer.
@@ -241,12 +241,12 @@ class LoopCompactor:
         messages = plan.messages[:consumed]
         said = [at for at, message in enumerate(messages) if message.role != "system"]
         kept = {at for at, message in enumerate(messages) if message.role == "system"}
-        pinned = [at for at in said[:1] if _is_summary(messages[at])]
+        # A durable fold's summary names what can be read: it is folded only where it leaves no room for anything else.
+        pinned = {at: plan.budgets.trigger // 2 for at in said[:1] if _is_summary(messages[at])}
         if not any(map(is_prompt, plan.messages[consumed:])):
-            pinned += [at for at in said if is_prompt(messages[at])][-1:]
-        for at in pinned:
-            if plan.size.of(self._estimator.message(messages[at])) <= TOO_LONG * plan.budgets.summary:
-                kept.add(at)
+            last = [at for at in said if is_prompt(messages[at])][-1:]
+            pinned = dict.fromkeys(last, TOO_LONG * plan.budgets.summary) | pinned
+        kept |= {at for at, most in pinned.items() if plan.size.of(self._estimator.message(messages[at])) <= most}
         return tuple(sorted(kept))
 
     def _candidate(self, messages: Sequence[Message], memo: Memo) -> list[Message]:

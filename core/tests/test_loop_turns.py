@@ -1,0 +1,88 @@
+"""Whole turns: what a durable fold named stays named, and the ways of calling a step agree."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from trimtab.compaction import Attachment, DurableCompactor, FoldSettings, LoopCompactor, Row, Stepped, SummaryRequest
+from trimtab.testing.conversations import WRITERS, Told, Turn
+from trimtab.testing.folds import Summarizer, refused
+from trimtab.types import Json
+from trimtab.wire.lookup import shape_of
+
+SETTINGS = FoldSettings(windows=4_000)
+
+
+def steps(protocol: str, count: int) -> list[list[Json]]:
+    """So many steps of a turn, each a call and its result."""
+    shape = shape_of(protocol, None)
+    found = []
+    for number in range(count):
+        told = Told(call_id=f"c{number}", name="read", arguments={"path": f"/f{number}"}, output=f"r{number} " * 100)
+        written = shape.place(WRITERS[protocol]([Turn(said="go", calls=(told,))]))[1]
+        found.append([native for native in written if shape.role(native) != "system"][1:])
+    return found
+
+
+def histories(protocol: str, count: int) -> list[list[Json]]:
+    """The messages before each step of a turn."""
+    messages: list[Json] = [shape_of(protocol, None).user_text("Port the parser.")]
+    found = []
+    for step in steps(protocol, count):
+        messages = [*messages, *step]
+        found.append(messages)
+    return found
+
+
+@pytest.mark.parametrize("protocol", sorted(WRITERS))
+@pytest.mark.parametrize("files", [3, 120])
+def test_what_a_durable_fold_names_stays_named(protocol: str, files: int) -> None:
+    """The row with the names of the attached files is sent on, also where these take more room than the summary."""
+    attachments = [Attachment(id=f"f{number}", name=f"report-{number:03}.pdf") for number in range(files)]
+    text = shape_of(protocol, None).user_text
+    rows = [Row(id=str(at), messages=[text(f"Go on, {at}."), *step]) for at, step in enumerate(steps(protocol, 20))]
+    rows[0] = Row(id="0", messages=rows[0].messages, attachments=attachments)
+    rows.append(Row(id="q", messages=[text("Port the parser.")]))
+    served = DurableCompactor(protocol, SETTINGS, Summarizer()).serve(rows)
+    assert served.record is not None
+    lane = LoopCompactor(protocol, SETTINGS, Summarizer())
+    messages = served.messages
+    folds = 0
+    for step in steps(protocol, 40):
+        messages = [*messages, *step]
+        stepped = lane.step(messages)
+        folds += stepped.event is not None
+        assert refused(protocol, stepped.messages) == []
+        assert all(one.name in str(stepped.messages) for one in attachments)
+    assert folds > 1
+
+
+@pytest.mark.parametrize("protocol", sorted(WRITERS))
+def test_every_way_of_calling_agrees(protocol: str) -> None:
+    """The compactor's own memo or one that is passed, sync or async, by one compactor or a new one for each step."""
+
+    async def summarize(request: SummaryRequest) -> str:
+        return f"A summary of what begins with {request.history[:40]!r} and goes on for some time."
+
+    def plain(request: SummaryRequest) -> str:
+        return f"A summary of what begins with {request.history[:40]!r} and goes on for some time."
+
+    def run(summarizer: Any, own: bool, later: bool) -> list[Stepped]:
+        lane, memo = LoopCompactor(protocol, SETTINGS, summarizer), None
+        found = []
+        for messages in histories(protocol, 40):
+            if not own:
+                lane = LoopCompactor(protocol, SETTINGS, summarizer)
+            stepped = asyncio.run(lane.astep(messages, memo=memo)) if later else lane.step(messages, memo=memo)
+            memo = None if own else stepped.memo
+            found.append(stepped)
+        return found
+
+    wanted = run(plain, own=True, later=False)
+    assert sum(one.event is not None for one in wanted) > 2
+    assert run(plain, own=False, later=False) == wanted
+    assert run(plain, own=True, later=True) == wanted
+    assert run(summarize, own=False, later=True) == wanted
