@@ -5,8 +5,9 @@ What is amiss is mended and reported. What is well stays the same object.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby, takewhile
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -40,10 +41,14 @@ class Repair:
 
 @frozen
 class _Plan:
-    """What is to be done, by row: results to be taken out, and answers to be put behind calls."""
+    """What is to be done, by row: blocks to be taken out, results to be put behind calls, results to come first.
+
+    `behind`: of each call in order, an answer that is made up, or the native message that brings its result.
+    """
 
     gone: defaultdict[int, list[Path]] = field(factory=lambda: defaultdict(list))
-    answers: defaultdict[int, list[Answer]] = field(factory=lambda: defaultdict(list))
+    behind: defaultdict[int, list[Answer | Json]] = field(factory=lambda: defaultdict(list))
+    late: set[int] = field(factory=set)
     repairs: list[Repair] = field(factory=list)
 
 
@@ -70,16 +75,18 @@ def _mended(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], list
         native = shape.without(message, plan.gone[row]) if row in plan.gone else message.native
         if native is None:
             continue
+        if row in plan.late:
+            native = _results_first(shape, native)
         if more and message.role == "user" and (with_more := _with_results(shape, native, more)) is not None:
             native, more = with_more, []
-        elif more and not brings_results(message) and (shape.adjacent or message.role != "assistant"):
-            found, more = [*found, *more], []
+        elif more and not _goes_between(message) and (shape.adjacent or message.role != "assistant"):
+            found += more
+            more = []
+        if row in plan.behind:
+            native, results = _followed(shape, native, plan.behind[row])
+            more += results
         found.append(native)
-        if row in plan.answers:
-            filled = shape.answered([found.pop()], plan.answers[row])
-            found, more = [*found, filled[0]], [*more, *filled[1:]]
-    found += more
-    return found, plan.repairs
+    return [*found, *more], plan.repairs
 
 
 def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:
@@ -87,7 +94,9 @@ def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:
     ties = shape.ties([message.native for message in messages])
     by_call = {(tie.call_row, tie.call_at): tie for tie in ties}
     by_result = {(tie.result_row, tie.result_at): tie for tie in ties}
-    far = {(tie.call_row, tie.call_at) for tie in ties if shape.adjacent and not _is_near(messages, tie)}
+    shown = {(row, part.at) for row, message in enumerate(messages) for part in message.of("result")}
+    movable = [tie for tie in ties if shape.adjacent and (tie.result_row, tie.result_at) in shown]
+    far = {(tie.call_row, tie.call_at) for tie in movable if not _is_near(messages, tie)}
     for row, message in enumerate(messages):
         for part in message.of("result"):
             tie = by_result.get((row, part.at))
@@ -96,15 +105,59 @@ def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:
                 plan.repairs.append(_repair("left-out", part))
             elif (tie.call_row, tie.call_at) in far:
                 plan.gone[row].append(part.path)
+            elif shape.adjacent and _comes_late(message, part):
+                plan.late.add(row)
+                plan.repairs.append(_repair("moved", part))
         for part in message.of("call"):
             tie = by_call.get((row, part.at))
             if tie is None and not part.answered:
-                plan.answers[row].append(_answer(part, _NO_RESULT, is_error=True))
+                plan.behind[row].append(_no_result(part))
                 plan.repairs.append(_repair("answered", part))
             elif tie is not None and (row, part.at) in far:
-                plan.answers[row].append(_answer(part, tie.value, is_error=tie.is_error))
+                plan.behind[row].append(_alone(shape, messages[tie.result_row], tie.result_at))
                 plan.repairs.append(_repair("moved", part))
+    for row, part in _alone_in_their_pair(messages):
+        plan.gone[row].append(part.path)
+        plan.repairs.append(_repair("left-out", part))
     return plan
+
+
+def _alone_in_their_pair(messages: Sequence[Message]) -> Iterator[tuple[int, Part]]:
+    """What a tool of the provider's own was asked or answered, where the other of both is nowhere.
+
+    Not of the last message, where the provider may go on, and not what it asks a person.
+    """
+    asked = [(row, part) for row, message in enumerate(messages) for part in message.of("other") if part.call_id]
+    count = Counter(part.call_id for _, part in asked)
+    for row, part in asked:
+        mine = messages[row].role == "assistant" and (row == len(messages) - 1 or not part.path)
+        if count[part.call_id] == 1 and not mine:
+            yield row, part
+
+
+def _followed(shape: Shape, native: Json, behind: Sequence[Answer | Json]) -> tuple[Json, list[Json]]:
+    """A message with calls, and the messages that bring their results; some wires put them into the first."""
+    found: list[Json] = []
+    for made_up, some in groupby(behind, lambda one: isinstance(one, Answer)):
+        if made_up:
+            native, *brought = shape.answered([native], list(some))
+            found += brought
+        else:
+            found += some
+    return native, found
+
+
+def _alone(shape: Shape, message: Message, at: Path) -> Json:
+    """The message that brings a result, with nothing but this result, as it came."""
+    return shape.without(message, [part.path for part in message.parts if part.at != at])
+
+
+def _results_first(shape: Shape, native: Json) -> Json:
+    """A message with the blocks that are results before all others."""
+    places = {part.path[1] for part in shape.read([native])[0].of("result") if part.path[:1] == (shape.joins,)}
+    there = list(enumerate(items(member(native, shape.joins))))
+    ordered = sorted(there, key=lambda one: one[0] not in places)
+    return changed(native, {(shape.joins,): [block for _, block in ordered]})
 
 
 def _with_results(shape: Shape, native: Json, more: Sequence[Json]) -> Json | None:
@@ -120,11 +173,22 @@ def _with_results(shape: Shape, native: Json, more: Sequence[Json]) -> Json | No
 
 def _is_near(messages: Sequence[Message], tie: Tie) -> bool:
     """Whether nothing but results stands between a call's message and its result's."""
-    return all(brings_results(message) for message in messages[tie.call_row + 1 : tie.result_row])
+    return all(_goes_between(message) for message in messages[tie.call_row + 1 : tie.result_row])
 
 
-def _answer(part: Part, value: Json, *, is_error: bool) -> Answer:
-    return Answer(call_id=part.call_id, name=part.name, value=value, is_error=is_error)
+def _goes_between(message: Message) -> bool:
+    """Whether calls and results may have it between them: results of others, a person's leave."""
+    return message.role == "tool" or brings_results(message)
+
+
+def _comes_late(message: Message, result: Part) -> bool:
+    """Whether in a message of the user's something is said before this result."""
+    before = takewhile(lambda part: part is not result, message.parts)
+    return message.role == "user" and any(part.kind not in ("result", "aside") for part in before)
+
+
+def _no_result(call: Part) -> Answer:
+    return Answer(call_id=call.call_id, name=call.name, value=_NO_RESULT, is_error=True)
 
 
 def _repair(kind: RepairKind, part: Part) -> Repair:

@@ -6,7 +6,7 @@ Shapes: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message and .../model-m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from attrs import evolve
@@ -31,11 +31,19 @@ _WRITTEN: Final = ("input-streaming", "partial-call")
 
 def _sites(request: Json) -> Iterator[Site]:
     before, messages = messages_of(request)
+    waiting = _waiting(messages)
     for index, message in enumerate(messages):
-        yield from _in_message(message, (*before, index))
+        yield from _in_message(message, (*before, index), waiting)
 
 
-def _in_message(message: Json, path: Path) -> Iterator[Site]:
+def _waiting(messages: Iterable[Json]) -> set[str]:
+    """Ids of the calls in model messages that a person was asked about and that have no result: the SDK runs them."""
+    parts = [part for message in messages for _, part in blocks(message, "content")]
+    asked = {text(part, "toolCallId") for part in parts if text(part, "type") == "tool-approval-request"}
+    return asked - {text(part, "toolCallId") for part in parts if text(part, "type") == "tool-result"}
+
+
+def _in_message(message: Json, path: Path, waiting: Collection[str] = ()) -> Iterator[Site]:
     step = path
     for place, part in blocks(message, "parts"):
         there = (*path, "parts", place)
@@ -53,7 +61,7 @@ def _in_message(message: Json, path: Path) -> Iterator[Site]:
     for place, part in blocks(message, "content"):
         # In a message of the assistant's own a result is of a tool that the provider ran.
         if text(message, "role") != "assistant" or text(part, "type") != "tool-result":
-            yield from _model_part(part, (*path, "content", place), path)
+            yield from _model_part(part, (*path, "content", place), path, waiting)
 
 
 def _ui_part(part: Json, path: Path, message: Path, name: str) -> Iterator[Site]:
@@ -111,7 +119,7 @@ def _invocation(part: Json, path: Path, message: Path) -> Iterator[Site]:
         )
 
 
-def _model_part(part: Json, path: Path, message: Path) -> Iterator[Site]:
+def _model_part(part: Json, path: Path, message: Path, waiting: Collection[str]) -> Iterator[Site]:
     """A part of a model message: `tool-call`, `tool-result`."""
     kind, call_id, name = text(part, "type"), text(part, "toolCallId"), text(part, "toolName")
     if kind == "tool-call":
@@ -124,7 +132,7 @@ def _model_part(part: Json, path: Path, message: Path) -> Iterator[Site]:
             name=name,
             raw=raw,
             by_provider=by_provider,
-            answered=by_provider,
+            answered=by_provider or call_id in waiting,
         )
     elif kind == "tool-result" and member(part, "providerExecuted") is not True:
         output = member(part, "output")
@@ -215,5 +223,6 @@ AI_SDK: Final = Wire(
         id_at=history.id_at,
         fill=history.fill,
         grows=True,
+        adjacent=True,
     ),
 )

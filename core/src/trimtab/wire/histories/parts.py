@@ -128,9 +128,13 @@ def _text_of(block: Json, kind: str) -> Path:
 
 
 def _id_of(block: Json, kind: str) -> str:
-    """The id that a block of a tool which the provider runs shares with its result."""
-    if kind.endswith("_tool_use"):
+    """The id that a block of a tool which the provider runs shares with its result, a question with its answer."""
+    if kind.endswith("_tool_use") or kind == "mcp_approval_request":
         return text(block, "id")
+    if kind == "mcp_approval_response":
+        return text(block, "approval_request_id")
+    if kind in ("tool-approval-request", "tool-approval-response"):
+        return text(block, "approvalId")
     if kind.endswith("_tool_result"):
         return text(block, "tool_use_id")
     for name in ("executableCode", "codeExecutionResult"):

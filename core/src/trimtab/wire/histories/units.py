@@ -12,7 +12,8 @@ __all__ = ["units"]
 def units(rows: Sequence[Message], pairs: Sequence[tuple[int, int]]) -> list[int]:
     """For each message the first of those that must be folded together or not at all.
 
-    A call and its result; reasoning and the item that it led to, which a provider asks for behind it.
+    A call and its result, also where the provider runs the tool; reasoning and the item that it led to, which a
+    provider asks for behind it.
 
     Args:
         rows: the messages.
@@ -27,8 +28,10 @@ def units(rows: Sequence[Message], pairs: Sequence[tuple[int, int]]) -> list[int
         return at
 
     ties = list(pairs)
-    for at, row in enumerate(rows[:-1]):
-        if row.parts and all(part.kind == "thinking" and not part.path for part in row.parts):
+    partners: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        ties += [(partners.setdefault(part.call_id, at), at) for part in row.of("other") if part.call_id]
+        if at + 1 < len(rows) and row.parts and all(part.kind == "thinking" and not part.path for part in row.parts):
             ties.append((at, at + 1))
     for one, other in ties:
         low, high = sorted((root(one), root(other)))
