@@ -16,7 +16,7 @@ from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
 NAMES = sorted(WRITERS)
-WINDOWS = st.sampled_from([50, 300, 1_000, 3_000])
+WINDOWS = st.sampled_from([230, 300, 1_000, 3_000])
 
 
 def thinking_of(name: str, natives: list[Json]) -> list[str]:
