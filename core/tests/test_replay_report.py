@@ -234,6 +234,29 @@ def test_compress_calls_are_replayed(name: str) -> None:
     assert other.served[-1] == last
 
 
+def long_compressing() -> Iterator[Turn]:
+    """A conversation whose model folds some of the files that it has read, and reads more."""
+    for number in range(16):
+        told = Told(call_id=f"r{number}", name="read", arguments={}, output=f"line of file {number}\n" * 300)
+        yield Turn(said=f"go {number}", calls=(told,))
+        yield Turn(said="and?", calls=())
+        if number == 5:
+            yield Turn(said="fold it", calls=(Told(call_id="c1", name="compress", arguments=FOLD, output="Done"),))
+
+
+# Where roles alternate, results and what the user says next are one message here, at which no fold may begin.
+@pytest.mark.parametrize("name", sorted(set(WRITERS) - {"bedrock", "gemini"}))
+def test_folds_after_compress_calls_name_what_was_omitted(name: str) -> None:
+    """Texts that the model did not fold itself are listed in the summary row; there is no list of none."""
+    session = session_of(WRITERS[name](list(long_compressing())), protocol=name)
+    done = run(session, ServeSettings(window=5_000, lanes="durable"))
+    assert done.folded
+    assert canonical(done.served[-1]).count("to be read in full with fs_read: read trimtab:") == 1
+    whole = run(session, ServeSettings(window=5_000, lanes="durable", trim=False))
+    assert whole.folded
+    assert "to be read in full" not in canonical(whole.served[-1])
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [

@@ -24,7 +24,6 @@ from trimtab.compress.shown import shown
 from trimtab.compress.state import CompressState
 from trimtab.errors import CallerError
 from trimtab.host import Host
-from trimtab.host.requests import TrimmedRequest
 from trimtab.replay.measuring import beside
 from trimtab.replay.sessions import Session
 from trimtab.types import Json, TokenCounter
@@ -103,15 +102,25 @@ class Server:
 
     def serve(self, request: Json) -> Served:
         """The next request of the session."""
-        outputs: dict[int, list[Json]] = {}
+        stored: dict[str, Json] = {}
         if self._settings.trim:
             trimmed = self._host.trim_request(request, self._protocol, owner=_OWNER)
-            request, outputs = trimmed.request, _outputs(trimmed, self._shape)
+            request = trimmed.request
+            stored = {key: one.row for key, one in zip(trimmed.keys, trimmed.results, strict=True) if one.changed}
         if self._compress is not None:
-            request, outputs = self._compress.shown(request), {}
+            whole, request = request, self._compress.shown(request)
+            stored = self._still_shown(stored, whole, request)
         if self._settings.window is None:
             return Served(request=request)
-        return self._folded(request, outputs)
+        return self._folded(request, _by_place(stored, len(self._shape.place(request)[0])))
+
+    def _still_shown(self, stored: Mapping[str, Json], whole: Json, shown: Json) -> dict[str, Json]:
+        """What is stored of outputs, by their results' keys in what is shown; of what the model folded nothing."""
+        if not stored:
+            return {}
+        keys = {one.call_id: one.key for one in self._protocol.tool_results(shown)}
+        calls = {one.key: one.call_id for one in self._protocol.tool_results(whole)}
+        return {keys[calls[key]]: row for key, row in stored.items() if calls[key] in keys}
 
     def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> Served:
         natives = self._shape.place(request)[1]
@@ -197,11 +206,12 @@ def _compresses(session: Session, settings: ServeSettings) -> bool:
     return False
 
 
-def _outputs(trimmed: TrimmedRequest, shape: Shape) -> dict[int, list[Json]]:
-    """What an application would store of a request's outputs, by the place of their message."""
+def _by_place(stored: Mapping[str, Json], depth: int) -> dict[int, list[Json]]:
+    """What an application would store of a request's outputs, by the place of their message.
+
+    `depth`: how many members lead to the list of messages.
+    """
     found: dict[int, list[Json]] = {}
-    before = len(shape.place(trimmed.request)[0])
-    for key, one in zip(trimmed.keys, trimmed.results, strict=True):
-        if one.changed:
-            found.setdefault(int(key.split("/")[1 + before]), []).append(one.row)
+    for key, row in stored.items():
+        found.setdefault(int(key.split("/")[1 + depth]), []).append(row)
     return found
