@@ -272,7 +272,7 @@ def test_no_window(window: Any) -> None:
 def test_the_summary_of_a_durable_fold_stays() -> None:
     """Both lanes together: what was folded between turns is served on, with its manifests, before the turn's own."""
     rows = [
-        Row(id=f"{number}", messages=[{"role": role, "content": f"{role} {number} " + "word " * 148}])
+        Row(id=f"{role}-{number}", messages=[{"role": role, "content": f"{role} {number} " + "word " * 148}])
         for number in range(10)
         for role in ("user", "assistant")
     ]

@@ -182,6 +182,14 @@ def test_cancelled_at_any_await(rounds: int) -> None:
     assert [event.kind for event in events].count("compacting") * 2 == len(events)
 
 
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 10**400, True, "5"])
+@pytest.mark.parametrize("kind", [LoopCompactor, DurableCompactor])
+def test_a_time_limit_that_is_none(kind: Any, seconds: Any) -> None:
+    """It is refused when the compactor is made: no fold would ever end well."""
+    with pytest.raises(CallerError, match="timeout is a number of seconds"):
+        kind("openai-chat", SETTINGS, timeout=seconds)
+
+
 # What the last step took
 
 

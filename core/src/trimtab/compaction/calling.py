@@ -17,7 +17,19 @@ from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed
 
-__all__ = ["LONGEST_REPLY", "TOO_LONG", "Fold", "answer", "arun", "ask", "attempted", "is_async", "run", "usable"]
+__all__ = [
+    "LONGEST_REPLY",
+    "TOO_LONG",
+    "Fold",
+    "answer",
+    "arun",
+    "ask",
+    "attempted",
+    "is_async",
+    "limit_of",
+    "run",
+    "usable",
+]
 
 T = TypeVar("T")
 
@@ -31,7 +43,17 @@ LONGEST_REPLY: Final = 2_000_000
 
 _ATTEMPTS: Final = 2
 _CHARS: Final = 8  # of a token, or more
+_MOST_SECONDS: Final = 10**9  # clocks take no more
 _GRACE: Final = 1.0  # seconds in which a summarizer that is cancelled should have ended
+
+
+def limit_of(seconds: float | None) -> float | None:
+    """A time limit as it is given. Raises CallerError: it is no number of seconds above 0 (up to some 30 years)."""
+    if seconds is None:
+        return None
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds <= _MOST_SECONDS:
+        raise CallerError(f"timeout is a number of seconds above 0, or None for no limit; not {seconds!r:.80}")
+    return seconds
 
 
 def usable(reply: object, request: SummaryRequest) -> str:

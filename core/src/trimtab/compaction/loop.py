@@ -10,7 +10,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from trimtab._json import utf8
-from trimtab.compaction.calling import TOO_LONG, Fold, arun, run
+from trimtab.compaction.calling import TOO_LONG, Fold, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.durable import NO_WINDOW
@@ -112,12 +112,12 @@ class LoopCompactor:
             files: attachments (`Served.retained.files`), to be named where the messages that brought them are folded.
 
         Raises:
-            CallerError: an unknown protocol or summarizer.
+            CallerError: an unknown protocol or summarizer; a time limit that is none.
         """
         self._shape = shape_named(protocol)
         self._settings = settings
         self._summarize = summarizer_of(summarizer)
-        self._timeout = timeout
+        self._timeout = limit_of(timeout)
         self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._files = tuple(files)
