@@ -6,12 +6,12 @@ what is left of the budget goes to the sentences that say most of them, the newe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from attrs import define, field, frozen
 
-from trimtab.compaction.summarizers.facts import labelled
+from trimtab.compaction.summarizers.facts import Fact, labelled
 from trimtab.compaction.summarizers.outline import SECTIONS, read_outline, section_of, written
 from trimtab.compaction.summarizers.units import Section, Unit, tight, units_of
 from trimtab.compaction.types import SummaryRequest
@@ -21,8 +21,10 @@ __all__ = ["ExtractiveSummarizer"]
 
 _WINDOW: Final = 100_000_000
 _MARGIN: Final = 0.97  # of the budget: pieces that are counted alone may count more together
-_PUT_ASIDE: Final = 0.7  # of the budget, at most, for facts that no sentence has room for
+_PUT_ASIDE: Final = 0.85  # of the budget, at most, for facts that no sentence has room for
 _ANCHORS: Final = 0.3  # of the budget, at most, for the first and the newest sentences, whole
+_RULED: Final = 0.2  # of the budget, at most, for the rules that the user set
+_LEAST: Final = 2  # tokens of a mention, at least
 _LINE: Final = 2  # tokens of a line's mark and end
 
 _BASE: Final = {"request": 5.0, "conclusion": 4.0, "prior": 3.5, "note": 1.0, "step": 0.8}
@@ -33,6 +35,9 @@ _MOST_NAMED: Final = 3.0
 _AGAIN: Final = 1.5  # more, for something of the prior summary that is spoken of again
 _FIRST: Final = 6.0  # more, for what was asked first
 _LAST: Final = 5.0  # more, for what was asked and said last
+_RULING: Final = 6.0  # more, for a rule
+_SEEN_AGAIN: Final = 1.5  # as much, is a fact worth that is named in the prior summary and after it
+_DEEP: Final = 0.4  # of a unit's worth is left to it in the middle of a very long text
 _OLDEST: Final = 0.5  # of a unit's worth is left to it when it is the oldest
 _LASTING: Final = ("url", "path", "id", "address")
 
@@ -76,29 +81,36 @@ class _Ranked:
 
 
 def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
-    """The units, the most worthy first; of those that say the same, the first alone."""
+    """The units, the most worthy first; of those that say the same, the weightiest and newest alone."""
     turns = max((one.turn for one in units), default=0)
-    before = [one for one in units if one.source == "prior"]
+    before = sum(one.source == "prior" for one in units)
     named = {fact.text for one in units if one.source != "prior" for fact in one.facts}
-    goal = next((one for one in units if section_of(one) == "Goal"), None)
-    seen: set[str] = set()
-    found: list[_Ranked] = []
+    goal = next((fold(one.text) for one in units if section_of(one) == "Goal"), None)
+    best: dict[str, tuple[int, Unit]] = {}
     for at, one in enumerate(units):
         known = fold(one.text)
-        if known in seen:
-            continue
-        seen.add(known)
-        worth = _BASE[one.source] + min(_MOST_NAMED, _NAMED * sum(fact.weight for fact in one.facts))
-        if one.source != "note" or one.facts:
-            worth += _TOLD * (one.decided or one.failed)
-        if one.source == "prior":
-            age = (at + 1) / len(before)
-            worth += _AGAIN * any(fact.text in named for fact in one.facts)
-        else:
-            age = one.turn / turns if turns else 1.0
-        worth = worth * (_OLDEST + (1 - _OLDEST) * age) + _FIRST * (one is goal) + _LAST * one.last
-        found.append(_Ranked(unit=one, worth=round(worth, 6), section=section_of(one), first=one is goal))
+        old = best.get(known)
+        if old is None or (_BASE[one.source], one.order) > (_BASE[old[1].source], old[1].order):
+            best[known] = (at, one)
+    found: list[_Ranked] = []
+    for known, (at, one) in best.items():
+        age = (at + 1) / before if one.source == "prior" else one.turn / turns if turns else 1.0
+        worth = _worth(one, 1.0 if one.rule else age, named, first=known == goal)
+        found.append(_Ranked(unit=one, worth=round(worth, 6), section=section_of(one), first=known == goal))
     return sorted(found, key=lambda one: (-one.worth, one.unit.order))
+
+
+def _worth(one: Unit, age: float, named: Collection[str], *, first: bool) -> float:
+    """What a unit is worth; `age`: 1 of the newest, 0 of the oldest."""
+    worth = _BASE[one.source]
+    if one.source != "step":  # what a tool happened to return is no reason to keep the call
+        worth += min(_MOST_NAMED, _NAMED * sum(fact.weight for fact in one.facts))
+    if one.source != "note" or one.facts:
+        worth += _TOLD * (one.decided or (one.failed and not one.deep))
+    if one.source == "prior":
+        worth += _AGAIN * any(fact.text in named for fact in one.facts)
+    worth = worth * (_DEEP if one.deep else 1.0) * (_OLDEST + (1 - _OLDEST) * age)
+    return worth + _RULING * one.rule + _FIRST * first + _LAST * (one.last and not one.deep)
 
 
 @define(kw_only=True)
@@ -106,7 +118,6 @@ class _Mention:
     """A fact as it is mentioned by itself."""
 
     text: str
-    worth: float
     tokens: int
     order: int
 
@@ -149,30 +160,40 @@ class _Draft:
                     self._take(at, line.ranked, line.ranked.unit.text)
         return self._fitted([*self._mentions(), *self._lesser(ranked)])
 
-    def _put_aside(self, ranked: Iterable[_Ranked]) -> None:
+    def _put_aside(self, ranked: Sequence[_Ranked]) -> None:
         """Find the facts of requests, conclusions and the prior summary, as many as there is room for."""
-        found: dict[str, _Mention] = {}
+        found: dict[str, tuple[float, int, Unit, Fact]] = {}
+        old = {fact.text for one in ranked if one.unit.source == "prior" for fact in one.unit.facts}
         for one in ranked:
             if _is_firm(one.unit):
                 for fact in one.unit.facts:
                     if fact.text not in found:
-                        text = labelled(one.unit.text, fact)
-                        worth = (fact.weight * one.worth, -one.unit.order)
-                        found[fact.text] = _Mention(
-                            text=text, worth=worth[0], tokens=self._tokens(f"; {text}"), order=one.unit.order
-                        )
+                        again = one.unit.source != "prior" and fact.text in old
+                        worth = fact.weight * one.worth * (_SEEN_AGAIN if again else 1.0)
+                        found[fact.text] = (worth, one.unit.order, one.unit, fact)
         room = int(self.room * _PUT_ASIDE)
-        for key, mention in sorted(found.items(), key=lambda one: (-one[1].worth, one[1].order, one[0])):
-            if mention.tokens <= room:
-                room -= mention.tokens
-                self.missing[key] = mention
+        for key, (_, order, unit, fact) in sorted(found.items(), key=lambda one: (-one[1][0], one[1][1], one[0])):
+            if room < _LEAST:
+                break
+            text = labelled(unit.text, fact)
+            tokens = self._tokens(f"; {text}")
+            if tokens <= room:
+                room -= tokens
+                self.missing[key] = _Mention(text=text, tokens=tokens, order=order)
 
     def _take_anchors(self, ranked: Sequence[_Ranked]) -> None:
-        """The first request, and what was asked and said last, word for word as far as they may."""
-        room = int(self.room * _ANCHORS)
-        for at, one in enumerate(ranked):
-            if (one.first or one.unit.last) and room > 0:
+        """The first request, what was asked and said last, and rules, word for word as far as they may."""
+        ends = [at for at, one in enumerate(ranked) if one.first or one.unit.last]
+        taken = set(ends)
+        rules = [at for at, one in enumerate(ranked) if one.unit.rule and at not in taken]
+        rules.sort(key=lambda at: ranked[at].unit.order)  # new ones have their turn as requests
+        for places, share in ((ends, _ANCHORS), (rules, _RULED)):
+            room = int(self.room * share)
+            for at in places:
+                if room <= 0:
+                    break
                 before = self.slack
+                one = ranked[at]
                 if not self._take(at, one, one.unit.text):
                     self._take(at, one, tight(one.unit))
                 room -= max(0, before - self.slack)
@@ -250,4 +271,4 @@ class _Draft:
 
 
 def _is_firm(one: Unit) -> bool:
-    return _BASE[one.source] >= _FIRM or one.failed or (one.decided and bool(one.facts))
+    return _BASE[one.source] >= _FIRM or (bool(one.facts) and one.source == "note" and (one.decided or one.failed))

@@ -7,7 +7,8 @@ from typing import Final
 
 from attrs import evolve
 
-from trimtab.compaction.summarizers.units import Section, Unit, sentences, unit
+from trimtab.compaction.summarizers.sentences import sentences
+from trimtab.compaction.summarizers.units import Section, Unit, unit
 
 __all__ = ["SECTIONS", "read_outline", "section_of", "written"]
 
@@ -49,20 +50,24 @@ def written(lines: Iterable[tuple[Section, int, str]], mentions: Sequence[str]) 
 def read_outline(prior: str) -> Iterator[Unit]:
     """The units of an earlier summary, ours or anybody's; what was the state then is a fact now."""
     section: Section | None = None
+    seen: set[str] = set()
     for order, line in enumerate(prior.split("\n"), -prior.count("\n") - 1):
         line = line.strip(_EDGES)
+        if line in seen:
+            continue
         name = line.removeprefix(_HEADING)
         if name in SECTIONS and name != line:
             section = name
             continue
+        seen.add(line)
         said = line.removeprefix(_ITEM)
-        bare = said.startswith(_ALSO)
+        bare = section == "Facts" and said.startswith(_ALSO)
         if bare:
             texts: Iterable[str] = said.removeprefix(_ALSO).split(_BETWEEN)
         else:
             texts = [said] if section and said != line else sentences(line)
-        for text in filter(None, texts):
-            found = unit(text, "prior", order, 0)
+        for text in filter(None, dict.fromkeys(texts)):
+            found = unit(text, "prior", order, 0, asked=section == "Goal")
             yield evolve(found, section=_kept_under(section, found), bare=bare)
 
 

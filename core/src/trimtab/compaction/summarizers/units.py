@@ -8,11 +8,12 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from trimtab._json import canonical, decode_or_none
 from trimtab.compaction.summarizers.facts import Fact, facts_in
-from trimtab.compaction.summarizers.words import tells_decision, tells_failure
-from trimtab.tables import is_joined
+from trimtab.compaction.summarizers.sentences import EDGES, flat, left, right, sentences
+from trimtab.compaction.summarizers.words import tells_decision, tells_failure, tells_rule
 
-__all__ = ["Section", "Source", "Unit", "sentences", "tight", "unit", "units_of"]
+__all__ = ["Section", "Source", "Unit", "tight", "unit", "units_of"]
 
 Section: TypeAlias = Literal["Goal", "Decisions", "Failed", "Facts", "Done", "State"]
 
@@ -21,21 +22,18 @@ Source: TypeAlias = Literal["request", "conclusion", "note", "step", "prior"]
 _PIECE: Final = re.compile("\n(?=(?:User|Assistant|Tool|System): |\\[)")
 _LABEL: Final = re.compile("(User|Assistant|Tool|System): ")
 _BRACKETS: Final = re.compile("\\[(?:called ([^\n:]{1,100}): |([^\n:]{1,100}?) returned( an error)?: )")
-_SENTENCE: Final = re.compile("(?<=[.!?])[ \t]+(?=[^a-z \t])|(?<=[。！？；])|\n+")
-_MARK: Final = re.compile("[ \t>]*(?:(?:[-*+•#=|]+|[0-9]{1,3}[.)])[ \t]+)*")
-_SPACE: Final = re.compile("[ \t\r\n\f\v]+")
-_EDGES: Final = " \t\r\n*|"
-_RULE: Final = re.compile("[-=*_#~`|+ ]*\\Z")
 
-_LONGEST_UNIT: Final = 400
 _FILLER: Final = 18
+_FILLER_NOTE: Final = 60
+_NEAR: Final = 2_000  # chars of a text's beginning and of its end; what stands between is said deep in it
 _PLACES: Final = 1 << 16
 _STEP_ARGUMENTS: Final = 120
-_STEP_OUTCOME: Final = 160
+_STEP_OUTCOME: Final = 120
+_STEP_READ: Final = 2_000
+_LINES: Final = re.compile("\n+")
 _BEFORE: Final = 28
 _BEHIND: Final = 20
 _GAP: Final = 40
-_BACK: Final = 16
 _TIGHT: Final = 90
 
 
@@ -47,6 +45,8 @@ class Unit:
         order: its place in the conversation; below 0 in an earlier summary.
         turn: how many requests came before it, its own included.
         last: whether it belongs to the newest request, conclusion or step.
+        rule: whether the user set a rule by it that holds from then on.
+        deep: whether it stands in the middle of a very long text, as pasted lines do.
         section: the heading under which an earlier summary had it.
         bare: there it was a mention of a fact, not a sentence.
     """
@@ -59,6 +59,8 @@ class Unit:
     decided: bool = False
     failed: bool = False
     last: bool = False
+    rule: bool = False
+    deep: bool = False
     section: Section | None = None
     bare: bool = False
 
@@ -70,8 +72,18 @@ class _Piece:
     bracketed: bool
 
 
-def unit(text: str, source: Source, order: int, turn: int, *, last: bool = False, failed: bool = False) -> Unit:
-    """A unit, with what is in it."""
+def unit(
+    text: str,
+    source: Source,
+    order: int,
+    turn: int,
+    *,
+    last: bool = False,
+    failed: bool = False,
+    deep: bool = False,
+    asked: bool = False,
+) -> Unit:
+    """A unit, with what is in it; `asked`: the user's words."""
     return Unit(
         text=text,
         source=source,
@@ -81,6 +93,8 @@ def unit(text: str, source: Source, order: int, turn: int, *, last: bool = False
         decided=source != "step" and tells_decision(text),
         failed=failed or (source != "step" and tells_failure(text)),
         last=last,
+        rule=asked and not deep and tells_rule(text),
+        deep=deep,
     )
 
 
@@ -99,66 +113,59 @@ def units_of(history: str) -> list[Unit]:
             continue
         turn += piece.speaker == "User"
         source: Source = "request" if piece.speaker == "User" else "conclusion" if at in concluding else "note"
-        said = list(sentences(piece.said))
-        telling = [text for text in said if not _is_filler(text)] or said[-1:]
-        for n, text in enumerate(telling):
+        telling = [one for one in _placed(piece.said) if not _is_filler(one[0], source)] or _last_said(piece.said)
+        for n, (text, deep) in enumerate(telling):
+            order = at * _PLACES + min(n, _PLACES - 1)
             if text in seen and at not in newest:
                 continue
             seen.add(text)
-            found.append(unit(text, source, at * _PLACES + min(n, _PLACES - 1), turn, last=at in newest))
+            one = unit(text, source, order, turn, last=at in newest, deep=deep, asked=source == "request")
+            found.append(one)
     return [*found, *_steps(pieces, max(newest))]
 
 
-def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, on one line each, without marks of lists; a very long one in pieces."""
-    for raw in _SENTENCE.split(text):
-        said = _SPACE.sub(" ", raw[_MARK.match(raw).end() :]).strip(_EDGES)  # type: ignore[union-attr]
-        if said and not _RULE.match(said):
-            for start in range(0, len(said), _LONGEST_UNIT):
-                yield said[start : start + _LONGEST_UNIT]
+def _placed(said: str) -> Iterator[tuple[str, bool]]:
+    """The sentences of one text, each once, and whether they stand deep in it."""
+    size = len(said)
+    begin = 0
+    for text in dict.fromkeys(sentences(said)):
+        yield text, _NEAR < begin < size - _NEAR
+        begin += len(text) + 1
+
+
+def _last_said(said: str) -> list[tuple[str, bool]]:
+    return [(text, False) for text in list(sentences(said))[-1:]]
 
 
 def tight(one: Unit) -> str:
     """What stands around the facts of a unit, or its beginning where it has none; of a step its name too."""
     text = one.text
-    spans = [[0, _right(text, min(len(text), _BEFORE))]] if one.source == "step" else []
+    spans = [[0, right(text, min(len(text), _BEFORE))]] if one.source == "step" else []
     for fact in one.facts:
-        begin, end = _left(text, max(0, fact.start - _BEFORE)), _right(text, min(len(text), fact.end + _BEHIND))
+        begin, end = left(text, max(0, fact.start - _BEFORE)), right(text, min(len(text), fact.end + _BEHIND))
         if spans and begin - spans[-1][1] < _GAP:
             spans[-1][1] = max(end, spans[-1][1])
         else:
             spans.append([begin, end])
     if not spans:
-        spans = [[0, _right(text, min(len(text), _TIGHT))]]
+        spans = [[0, right(text, min(len(text), _TIGHT))]]
     pieces = [text[begin:end].strip(" ") for begin, end in spans]
     head, tail = "…" if spans[0][0] else "", "…" if spans[-1][1] < len(text) else ""
     short = head + "… ".join(pieces) + tail
     return short if len(short) + 8 < len(text) else text
 
 
-def _left(text: str, at: int) -> int:
-    """A place at or behind this one where a word begins."""
-    if at == 0:
-        return 0
-    blank = text.find(" ", at, at + _BACK)
-    return blank + 1 if blank >= 0 else _whole(text, at)
+def _is_filler(text: str, source: Source) -> bool:
+    """Whether it is a courtesy, or announces a step: few letters, and nothing named. Letters beyond ASCII say more."""
+    if len(text) >= _FILLER_NOTE or len(text) + 2 * sum(ch > "\x7f" for ch in text) >= _most_filler(source):
+        return False
+    return next(facts_in(text), None) is None and not (
+        source == "note" and (tells_decision(text) or tells_failure(text))
+    )
 
 
-def _right(text: str, at: int) -> int:
-    """A place at or before this one where a word ends."""
-    if at == len(text):
-        return at
-    blank = text.rfind(" ", at - _BACK, at + 1)
-    return blank if blank > 0 else _whole(text, at)
-
-
-def _whole(text: str, at: int) -> int:
-    return next((at - back for back in range(_BACK) if not is_joined(text, at - back)), at)
-
-
-def _is_filler(text: str) -> bool:
-    """Whether it is a courtesy: few letters, and nothing named. Letters beyond ASCII say more."""
-    return len(text) + 2 * sum(ch > "\x7f" for ch in text) < _FILLER and next(facts_in(text), None) is None
+def _most_filler(source: Source) -> int:
+    return _FILLER_NOTE if source == "note" else _FILLER
 
 
 def _pieces(history: str) -> Iterator[_Piece]:
@@ -167,7 +174,7 @@ def _pieces(history: str) -> Iterator[_Piece]:
         label = _LABEL.match(raw)
         if label is not None:
             speaker, raw = label[1], raw[label.end() :]
-        if raw.strip(_EDGES):
+        if raw.strip(EDGES):
             yield _Piece(speaker=speaker, said=raw, bracketed=raw.startswith("["))
 
 
@@ -197,15 +204,15 @@ def _steps(pieces: list[_Piece], newest: int) -> Iterator[Unit]:
             continue
         found = _BRACKETS.match(piece.said)
         if found is None:
-            steps.append((at, turn, _first(piece.said.strip("[]"), _STEP_OUTCOME), False))
+            steps.append((at, turn, _shortened(piece.said.strip("[]"), _STEP_OUTCOME), False))
             continue
         said = _closed(piece.said[found.end() :])
         if found[1]:
-            waiting.append((at, turn, found[1], _first(said, _STEP_ARGUMENTS)))
+            waiting.append((at, turn, found[1], _shortened(_arguments(said), _STEP_ARGUMENTS)))
             continue
         place = next((n for n, one in enumerate(waiting[:32]) if one[2] == found[2]), None)
         called = "" if place is None else f" {waiting.pop(place)[3]}"
-        outcome = _first(said, _STEP_OUTCOME)
+        outcome = _shortened(_telling(said, failed=bool(found[3])), _STEP_OUTCOME)
         steps.append((at, turn, f"{found[2]}{called} → {'error: ' if found[3] else ''}{outcome}", bool(found[3])))
     steps += [(at, turn, f"{name} {said}", False) for at, turn, name, said in waiting]
     steps.sort(key=lambda one: one[0])
@@ -219,7 +226,23 @@ def _closed(said: str) -> str:
     return said[:-1] if said.endswith("]") else said
 
 
-def _first(said: str, most: int) -> str:
+def _arguments(said: str) -> str:
+    """The values of a call's arguments, without the signs of JSON; as they are where they are not whole."""
+    value = decode_or_none(said)
+    if not isinstance(value, dict) or not value:
+        return said
+    return " ".join(one if isinstance(one, str) else canonical(one) for one in value.values())
+
+
+def _telling(said: str, *, failed: bool) -> str:
+    """The line of an outcome that tells most: of an error the last one that names it, else the first."""
+    lines = [line for line in _LINES.split(said[:_STEP_READ]) if line.strip(EDGES)]
+    if not lines:
+        return ""
+    return next((line for line in reversed(lines) if tells_failure(line)), lines[0]) if failed else lines[0]
+
+
+def _shortened(said: str, most: int) -> str:
     """The beginning of a text, on one line."""
-    flat = _SPACE.sub(" ", said[: 4 * most]).strip(" ")
-    return flat if len(flat) <= most else f"{flat[: _right(flat, most)]}…"
+    one = flat(said[: 4 * most]).strip(" ")
+    return one if len(one) <= most else f"{one[: right(one, most)]}…"

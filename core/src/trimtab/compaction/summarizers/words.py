@@ -7,7 +7,7 @@ from typing import Final
 
 from trimtab.tables import fold
 
-__all__ = ["tells_decision", "tells_failure"]
+__all__ = ["tells_decision", "tells_failure", "tells_rule"]
 
 # Folded. Those of scripts without blanks, and stems that end in "~", stand anywhere in a word; the others are whole.
 _DECISIONS: Final = (
@@ -21,6 +21,32 @@ _DECISIONS: Final = (
 _DECISIONS_UNSPACED: Final = (
     "决定 決定 决策 改用 采用 採用 选择 選擇 选用 必须 必須 不要 务必 应该 應該 统一 保留 优先 确认 確認 同意 批准 "
     "することに 選び 選択 べき 必ず 使わない やめ 採択 결정 선택 반드시 대신 합의"
+)
+_RULES: Final = (
+    "never always must mustn't only except don't nur niemals nie immer muss müssen stets ausschließlich jamais "
+    "toujours uniquement seulement nunca siempre sólo solamente sempre mai solo soltanto altijd nooit alleen никогда "
+    "всегда только нельзя nigdy zawsze tylko asla daima sadece أبدا دائما فقط"
+)
+_RULES_PHRASES: Final = (
+    "do not",
+    "from now on",
+    "ab jetzt",
+    "auf keinen fall",
+    "à partir de maintenant",
+    "a partir de ahora",
+)
+_RULES_UNSPACED: Final = (
+    "不要 不得 绝对 絕對 务必 務必 必须 必須 禁止 一律 始终 始終 永远 永遠 只能 只用 今后 以后都 "
+    "絶対 必ず ないで のみ だけ 常に 今後 절대 반드시 항상 마세요 말고 말아 앞으로"
+)
+# What speaks of a failure that is over, or only counts them.
+_MENDED: Final = (
+    "fixed resolved mended solved mitigated repaired behoben gelöst repariert corrigé résolu corregido resuelto "
+    "corrigido resolvido risolto corretto opgelost исправлен~ устранен~ naprawion~ fehlerrate fehlerquote"
+)
+_MENDED_PHRASES: Final = ("error rate", "failure rate", "تم الإصلاح")
+_MENDED_UNSPACED: Final = (
+    "已修复 已修正 已解决 修复了 中修复 错误率 錯誤率 修正済み 解決しました エラー率 수정했 해결했 오류율"
 )
 _FAILURES: Final = (
     "fail~ error errors exception exceptions traceback crash~ broke broken timeout timeouts refused denied forbidden "
@@ -55,6 +81,8 @@ def _pattern(words: str, unspaced: str, phrases: tuple[str, ...] = ()) -> re.Pat
 
 _DECISION: Final = _pattern(_DECISIONS, _DECISIONS_UNSPACED)
 _FAILURE: Final = _pattern(_FAILURES, _FAILURES_UNSPACED, _FAILURES_PHRASES)
+_RULE: Final = _pattern(_RULES, _RULES_UNSPACED, _RULES_PHRASES)
+_OVER: Final = _pattern(_MENDED, _MENDED_UNSPACED, _MENDED_PHRASES)
 
 
 def tells_decision(text: str) -> bool:
@@ -63,5 +91,11 @@ def tells_decision(text: str) -> bool:
 
 
 def tells_failure(text: str) -> bool:
-    """Whether a sentence tells that something did not work."""
-    return _FAILURE.search(fold(text)) is not None
+    """Whether a sentence tells that something did not work, and not that it does now."""
+    folded = fold(text)
+    return _FAILURE.search(folded) is not None and _OVER.search(folded) is None
+
+
+def tells_rule(text: str) -> bool:
+    """Whether a user's sentence sets a rule: what never, always or only is to be done."""
+    return _RULE.search(fold(text)) is not None
