@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from trimtab.compaction import Attachment, FoldSettings, Row, slide
 from trimtab.errors import CallerError
@@ -114,7 +115,7 @@ def test_what_the_system_says_and_what_was_cleared() -> None:
     """The one stays, the other goes."""
     rows = [
         Row(id="s", messages=[{"role": "system", "content": "Be brief."}]),
-        *turns(3)[:-1],
+        *[evolve(row, id=f"old {row.id}") for row in turns(3)[:-1]],
         Row(id="x", messages=[], clears=True),
         *turns(20),
     ]

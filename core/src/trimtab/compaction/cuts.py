@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trimtab.wire.histories import Message, Shape, units
+from trimtab.wire.histories import Message, Shape, is_prompt, units
 
-__all__ = ["clean_cuts"]
+__all__ = ["clean_cuts", "turns"]
 
 
 def clean_cuts(shape: Shape, messages: Sequence[Message]) -> list[int]:
@@ -22,6 +22,28 @@ def clean_cuts(shape: Shape, messages: Sequence[Message]) -> list[int]:
         reaches_back = min(reaches_back, unit[at])
         if reaches_back >= at and not (at and _goes_on(messages[at - 1], messages[at])):
             found.append(at)
+    return found[::-1]
+
+
+def turns(shape: Shape, rows: Sequence[Sequence[Message]]) -> list[int]:
+    """The rows, ascending, that begin a turn, so that nothing is cut from what it belongs to.
+
+    A turn begins with a prompt; with the calls, where the prompt stands in one message with their results.
+    """
+    clean = set(clean_cuts(shape, [message for messages in rows for message in messages]))
+    place = sum(map(len, rows))
+    found = []
+    owed = False
+    for at in range(len(rows) - 1, -1, -1):
+        place -= len(rows[at])
+        first = next((message for message in rows[at] if message.role != "system"), None)
+        if first is None:
+            continue
+        if place in clean and (owed or is_prompt(first)):
+            found.append(at)
+            owed = False
+        elif is_prompt(first) and first.of("result"):
+            owed = True
     return found[::-1]
 
 

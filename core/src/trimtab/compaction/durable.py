@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final, TypeVar
 
 from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id
 from trimtab.compaction.archive import Archive, archive_of
-from trimtab.compaction.calling import Fold, arun, run
+from trimtab.compaction.calling import Fold, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
-from trimtab.compaction.cuts import clean_cuts
+from trimtab.compaction.cuts import turns
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.events import Due, due, metered
 from trimtab.compaction.manifests import Retained, blobs_of, files_of, index_of, retained
-from trimtab.compaction.prompt import Measured, Prompt, measured, prompt_of
+from trimtab.compaction.prompt import Measured, Prompt, checked_rows, measured, prompt_of
 from trimtab.compaction.record import NEWEST, Archived, FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
@@ -25,7 +26,6 @@ from trimtab.compaction.types import Event, OnEvent, Row, Summarize
 from trimtab.errors import CallerError, EnvelopeError, StoreError, SummaryFailed
 from trimtab.telemetry import log
 from trimtab.types import BlobStore, Json
-from trimtab.wire.histories import Message, is_prompt
 
 __all__ = ["DurableCompactor", "Served"]
 
@@ -107,14 +107,15 @@ class DurableCompactor:
             owner: who holds the archive, as in `host.trim`.
 
         Raises:
-            CallerError: an unknown protocol or summarizer; a store without an owner or without a read tool.
+            CallerError: an unknown protocol or summarizer; a time limit that is none; a store without an owner or
+                without a read tool.
         """
         if store is not None and (not isinstance(owner, str) or not read_tool):
             raise CallerError("an archive needs an owner (owner=) and a tool that reads it (read_tool=)")
         self._shape = shape_named(protocol)
         self._settings = settings
         self._summarize = summarizer_of(summarizer)
-        self._timeout = timeout
+        self._timeout = limit_of(timeout)
         self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._store = store
@@ -129,7 +130,7 @@ class DurableCompactor:
                 used. One whose boundary is not among the rows folds nothing of them.
 
         Raises:
-            CallerError: the summarizer is async; something in `rows` is no row.
+            CallerError: the summarizer is async; something in `rows` is no row, or two have one id; a record is none.
         """
         plan = self._plan(rows, record)
         if isinstance(plan, Served):
@@ -153,8 +154,7 @@ class DurableCompactor:
 
     def _plan(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> _Plan | Served:
         """The fold that is due; what is served, where none is."""
-        if isinstance(rows, str | Mapping) or not all(isinstance(row, Row) for row in rows):
-            raise CallerError("rows must be a list of trimtab.compaction.Row, the whole history of the conversation")
+        rows = checked_rows(rows)
         prompt = self._prompt(rows, record)
         budgets = self._settings.budgets()
         if budgets is None:
@@ -216,22 +216,13 @@ class DurableCompactor:
         return evolve(record, index=index), {**archive.blobs, index.id: text}
 
     def _boundary(self, plan: _Plan) -> int:
-        """The first row that is kept: the earliest with a prompt from which on all fits; else the last of these."""
-        rows = plan.prompt.rows
-        clean = set(clean_cuts(self._shape, [message for _, found in rows for message in found]))
-        place = sum(len(found) for _, found in rows)
-        size, kept, last = 0, None, None
-        for at in range(len(rows) - 1, -1, -1):
-            messages = rows[at][1]
-            place -= len(messages)
-            size += plan.estimator.messages(messages)
-            fits = plan.size.of(size) <= plan.budgets.keep
-            if not fits and last is not None:
-                break
-            if _begins_with_prompt(messages) and place in clean:
-                last = at if last is None else last
-                kept = at if fits else kept
-        return (kept if kept is not None else last) or 0
+        """The first row that is kept: the earliest that begins a turn and from which on all fits; else the last one."""
+        rows = [messages for _, messages in plan.prompt.rows]
+        sizes = [plan.estimator.messages(messages) for messages in rows]
+        begins = turns(self._shape, rows)
+        rest = [0, *accumulate(reversed(sizes))][::-1]  # from each row on
+        fitting = (at for at in begins if plan.size.of(rest[at]) <= plan.budgets.keep)
+        return next(fitting, begins[-1] if begins else 0)
 
     def _put(self, folded: _Folded) -> StoreError | None:
         """The archive goes into the store; what kept it from that."""
@@ -249,7 +240,7 @@ class DurableCompactor:
             now.done(after=folded.after, folded=folded.messages)
 
     def _prompt(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> Prompt:
-        known = [] if record is None else [record] if isinstance(record, FoldRecord) else list(record)
+        known = [] if record is None else [record] if isinstance(record, FoldRecord) else record
         return prompt_of(self._shape, rows, known, lambda one: summary_text(one, **self._names))
 
     def _answer(
@@ -274,8 +265,3 @@ class DurableCompactor:
 def _each(some: Iterable[T]) -> tuple[T, ...]:
     """Each once, in order."""
     return tuple(dict.fromkeys(some))
-
-
-def _begins_with_prompt(messages: Sequence[Message]) -> bool:
-    first = next((message for message in messages if message.role != "system"), None)
-    return first is not None and is_prompt(first)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
 
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.record import FoldRecord
-from trimtab.compaction.types import Row
+from trimtab.compaction.types import Attachment, Row
 from trimtab.compaction.usage import tokens_of
+from trimtab.errors import CallerError
 from trimtab.wire.histories import Message, Shape
 
-__all__ = ["Measured", "Prompt", "cleared", "measured", "prompt_of", "system_of"]
-
+__all__ = ["Measured", "Prompt", "checked_rows", "cleared", "measured", "prompt_of", "system_of"]
 
 _LEAST_SCALE: Final = 0.2  # an estimate is never so far off: what was counted was something else
 
@@ -58,6 +58,21 @@ class Measured:
         return round(estimate * self.scale)
 
 
+def checked_rows(rows: Iterable[Row]) -> list[Row]:
+    """These rows. Raises CallerError: something is no row, or two have one id, so that no boundary can be told."""
+    found = list(rows)
+    if not all(isinstance(row, Row) for row in found) or isinstance(rows, str | Mapping):
+        raise CallerError("rows must be a list of trimtab.compaction.Row, the whole history of the conversation")
+    seen: set[str] = set()
+    for row in found:
+        if not isinstance(row.id, str) or row.id in seen:
+            raise CallerError(f"each row needs an id of its own, a string: {row.id!r:.80} is none, or another row's")
+        if not all(isinstance(file, Attachment) for file in row.attachments):
+            raise CallerError(f"attachments of row {row.id!r:.80} must be trimtab.compaction.Attachment")
+        seen.add(row.id)
+    return found
+
+
 def cleared(rows: Sequence[Row]) -> int:
     """How many rows the user cleared."""
     return max((at + 1 for at, row in enumerate(rows) if row.clears), default=0)
@@ -74,6 +89,10 @@ def prompt_of(
     """What is served of these rows. `known`: their folds and those of other branches; the one that reaches furthest
     here is used. `text_of`: what is served in place of a fold.
     """
+    if isinstance(known, str | Mapping) or not all(isinstance(one, FoldRecord) for one in known):
+        raise CallerError(
+            "a record must be what load_record gives, a trimtab.compaction.FoldRecord, or a list of these"
+        )
     begin = cleared(rows)
     places = {row.id: at for at, row in enumerate(rows) if at >= begin}
     record = max((one for one in known if one.boundary in places), key=lambda one: places[one.boundary], default=None)

@@ -24,6 +24,7 @@ NEWEST: Final = 24
 _VERSION: Final = 1
 _WHAT_IT_IS: Final = "This is a record of the conversation up to here, not a new request."
 _CLOSING: Final = "</conversation-summary>"
+_BLOB_ID: Final = re.compile("[0-9a-f]{32}")
 # A name that stands in a list as it is; others are quoted as JSON.
 _PLAIN_NAME: Final = re.compile('[^\\x00-\\x1f",\\[\\]\\x7f-\\x9f\\u2028\\u2029]+')
 
@@ -104,6 +105,9 @@ def load_record(value: Json) -> FoldRecord:
         stored: _Stored = structure(value, _Stored)
     except ShapeError as error:
         raise CallerError(f"the stored fold is damaged: {error}; without it the history is served whole") from None
+    for one in [*stored.archive, *([stored.index] if stored.index else [])]:
+        if not _BLOB_ID.fullmatch(one.id) or one.chars < 0:
+            raise CallerError(f"the stored fold is damaged: {one.id!r:.80} is no id in its archive; serve without it")
     return FoldRecord(
         boundary=stored.boundary,
         made_at=stored.made_at,

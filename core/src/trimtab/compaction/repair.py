@@ -144,7 +144,8 @@ def _followed(shape: Shape, native: Json, behind: Sequence[Answer | Json]) -> tu
             found += brought
         else:
             found += some
-    return native, found
+    together = _with_results(shape, found[0], found[1:]) if found else None
+    return native, found if together is None else [together]
 
 
 def _alone(shape: Shape, message: Message, at: Path) -> Json:

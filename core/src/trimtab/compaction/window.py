@@ -8,16 +8,15 @@ from itertools import accumulate
 from attrs import field, frozen
 
 from trimtab.compaction.chosen import Protocol, shape_named
-from trimtab.compaction.cuts import clean_cuts
+from trimtab.compaction.cuts import turns
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.manifests import Retained, retained
-from trimtab.compaction.prompt import cleared, system_of
+from trimtab.compaction.prompt import checked_rows, cleared, system_of
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.types import Event, Row
 from trimtab.errors import CallerError
 from trimtab.types import Json
-from trimtab.wire.histories import Message, Shape, is_prompt
 
 __all__ = ["Slid", "slide"]
 
@@ -54,22 +53,23 @@ def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, mo
         most: at most so many rows, then back to the beginning of their turn: a window that the user has set.
 
     Raises:
-        CallerError: `most` is no whole number from 1.
+        CallerError: `most` is no whole number from 1; something in `rows` is no row, or two have one id.
     """
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise CallerError(f"most must be a whole number of rows from 1, not {most!r:.80}")
     shape = shape_named(protocol)
+    rows = checked_rows(rows)
     live = list(rows[cleared(rows) :])
     read = [shape.read(list(row.messages)) for row in live]
-    turns = _turns(shape, read)
+    begins = turns(shape, read) or [0]
     begin = 0
     if most is not None and len(live) > most:
-        begin = max((at for at in turns if at <= len(live) - most), default=0)
+        begin = max((at for at in begins if at <= len(live) - most), default=0)
     estimator = Estimator(settings)
     sizes = [estimator.messages(messages) for messages in read]
     budgets = settings.budgets()
     if budgets is not None and live:
-        begin = _slid(turns, sizes, begin, estimator.beside, budgets)
+        begin = _slid(begins, sizes, begin, estimator.beside, budgets)
     opening = system_of(shape, rows[: len(rows) - len(live) + begin])
     natives, repairs = repaired(shape, [*opening, *(message for messages in read[begin:] for message in messages)])
     event = None
@@ -85,26 +85,14 @@ def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, mo
     )
 
 
-def _turns(shape: Shape, read: Sequence[tuple[Message, ...]]) -> list[int]:
-    """The rows that begin a turn, where nothing is cut from what it belongs to. The first row, at least."""
-    clean = set(clean_cuts(shape, [message for messages in read for message in messages]))
-    place = 0
-    found = []
-    for at, messages in enumerate(read):
-        if messages and is_prompt(messages[0]) and place in clean:
-            found.append(at)
-        place += len(messages)
-    return found or [0]
-
-
-def _slid(turns: Sequence[int], sizes: Sequence[int], begin: int, beside: int, budgets: Budgets) -> int:
+def _slid(begins: Sequence[int], sizes: Sequence[int], begin: int, beside: int, budgets: Budgets) -> int:
     """The first row that is sent, found by letting the window slide from the first turn to the last."""
     upto = [0, *accumulate(sizes)]
     keep = min(budgets.keep, max(0, budgets.trigger - beside))
-    for number, end in enumerate([*turns[1:], len(sizes)]):
+    for number, end in enumerate([*begins[1:], len(sizes)]):
         # A turn is asked for with its prompt, and grows until the next one.
-        for here in (turns[number] + 1, end):
+        for here in (begins[number] + 1, end):
             if beside + upto[here] - upto[begin] > budgets.trigger:
-                fitting = (at for at in turns[: number + 1] if at >= begin and upto[here] - upto[at] <= keep)
-                begin = max(begin, next(fitting, turns[number]))
+                fitting = (at for at in begins[: number + 1] if at >= begin and upto[here] - upto[at] <= keep)
+                begin = max(begin, next(fitting, begins[number]))
     return begin

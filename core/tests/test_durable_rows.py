@@ -1,0 +1,127 @@
+"""Rows and records as applications get them wrong, and where a turn begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trimtab.compaction import (
+    Attachment,
+    DurableCompactor,
+    FoldRecord,
+    FoldSettings,
+    Row,
+    dump_record,
+    load_record,
+    slide,
+)
+from trimtab.compaction.record import Archived
+from trimtab.errors import CallerError
+from trimtab.testing.folds import Summarizer, refused
+from trimtab.types import Json
+
+SETTINGS = FoldSettings(windows=4_000)
+RECORD = FoldRecord(boundary="a", made_at="b", summary="What was said.")
+
+
+def row(name: Any, **more: Any) -> Row:
+    """A row with a prompt."""
+    return Row(id=name, messages=[{"role": "user", "content": f"say {name}"}], **more)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"role": "user", "content": "go"}], "Row"),
+        ("go", "Row"),
+        ([row("a"), row("b"), row("a")], "'a'"),
+        ([row(7)], "7"),
+        ([row("a", attachments=["report.pdf"])], "Attachment"),
+    ],
+)
+def test_rows_that_are_none(rows: Any, said: str) -> None:
+    """Both lanes refuse them and name what is wrong: with two rows of one id rows would be dropped without a word."""
+    for lane in (lambda: DurableCompactor("openai-chat", SETTINGS).serve(rows), lambda: slide("vllm", rows, SETTINGS)):
+        with pytest.raises(CallerError, match=said):
+            lane()
+
+
+def test_rows_of_any_iterable() -> None:
+    """A tuple or a query's cursor gives what a list does."""
+    rows = [row("a"), row("b")]
+    compactor = DurableCompactor("openai-chat", SETTINGS)
+    given: list[Any] = [tuple(rows), iter(rows)]
+    assert [compactor.serve(one).messages for one in given] == [compactor.serve(rows).messages] * 2
+
+
+@pytest.mark.parametrize("record", [dump_record(RECORD), [dump_record(RECORD)], "{}", 7, [None]])
+def test_a_record_that_was_not_loaded(record: Any) -> None:
+    """What stands in the column is not what is served from: the error names `load_record`."""
+    with pytest.raises(CallerError, match="load_record"):
+        DurableCompactor("openai-chat", SETTINGS).serve([row("a"), row("b")], record)
+
+
+@pytest.mark.parametrize("entry", [{"id": "x"}, {"id": "../etc/passwd"}, {"id": "A" * 32}, {"chars": -1}])
+@pytest.mark.parametrize("name", ["archive", "index"])
+def test_an_archive_that_is_damaged(name: str, entry: dict[str, Json]) -> None:
+    """It is refused when the record is loaded, not when the model reads."""
+    entry = {"id": "0" * 32, "chars": 3, "kind": "messages", **entry}
+    with pytest.raises(CallerError, match="the stored fold is damaged"):
+        load_record({**dump_record(RECORD), name: entry if name == "index" else [entry]})
+    whole = Archived(id="0" * 32, chars=3, kind="messages")
+    assert (
+        load_record({**dump_record(RECORD), "index": {"id": "0" * 32, "chars": 3, "kind": "messages"}}).index == whole
+    )
+
+
+def anthropic(number: int) -> list[Json]:
+    """A call, and its result in one message with what the user says next."""
+    use = {"type": "tool_use", "id": f"c{number}", "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": "line " * 200}
+    return [
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result, {"type": "text", "text": f"and {number}?"}]},
+    ]
+
+
+def gemini(number: int) -> list[Json]:
+    """The same."""
+    result = {"functionResponse": {"name": "read", "response": {"output": "line " * 200}}}
+    return [
+        {"role": "model", "parts": [{"functionCall": {"name": "read", "args": {}}}]},
+        {"role": "user", "parts": [result, {"text": f"and {number}?"}]},
+    ]
+
+
+@pytest.mark.parametrize(("name", "write"), [("anthropic", anthropic), ("gemini", gemini)])
+def test_prompts_that_stand_in_one_message_with_results(name: str, write: Callable[[int], list[Json]]) -> None:
+    """Such a turn begins with its calls: the history can be folded there, and slides."""
+    first: Json = (
+        {"role": "user", "content": "go"} if name == "anthropic" else {"role": "user", "parts": [{"text": "go"}]}
+    )
+    natives = [first, *(native for number in range(40) for native in write(number))]
+    rows = [Row(id=str(at), messages=[native]) for at, native in enumerate(natives)]
+    served = DurableCompactor(name, SETTINGS, Summarizer()).serve(rows)
+    assert served.event is not None
+    assert served.event.kind == "done"
+    assert served.event.after is not None
+    assert served.event.after < 2_000
+    assert served.repairs == ()
+    assert refused(name, served.messages) == []
+    slid = slide(name, rows, SETTINGS)
+    assert slid.event is not None
+    assert refused(name, slid.messages) == []
+    assert [repair.kind for repair in slid.repairs] == ["opened"]
+
+
+def test_a_file_named_as_the_list_is_written() -> None:
+    """Names with what ends the list, or looks like another one, are quoted; two files of one name are named once."""
+    names = ["a]b", "x, y", 'q"', "two\nlines", "\u2028", "same", "same"]
+    files = [Attachment(id=str(at), name=name) for at, name in enumerate(names)]
+    rows = [Row(id="0", messages=[{"role": "user", "content": "word " * 4_000}], attachments=files), row("1"), row("2")]
+    served = DurableCompactor("openai-chat", SETTINGS, Summarizer()).serve(rows)
+    (said,) = [line for line in served.messages[0]["content"].split("\n") if line.startswith("[Files")]
+    assert said.endswith(r'read_file: "a]b", "x, y", "q\"", "two\nlines", "' + "\u2028" + '", same]')
+    assert len(served.retained.files) == len(files)
