@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Final
 
 from trimtab.lenient.thoughts import TAG, Tag, read_tag
+from trimtab.tables import fold
 
-__all__ = ["code_blocks", "in_spans", "unfenced", "without_notes"]
+__all__ = ["SUMMARY_TAG", "code_blocks", "in_spans", "summary_tags", "unfenced", "without_notes"]
 
 # Kinds of notes that are asked for where summaries are written, beside those that are thoughts everywhere.
-_MORE: Final = "</?(?:[aA]ssessment|ASSESSMENT|[pP]lanning|[eE]valuation|[iI]nternal|[nN]otes_to_self)[ \t]{0,8}>"
-_TAG: Final = re.compile(f"{TAG.pattern}|{_MORE}")
+_KINDS: Final = ("assessment", "planning", "evaluation", "internal", "notes_to_self")
+_SPELT: Final = "|".join(spelt for kind in _KINDS for spelt in (kind, kind[0].upper() + kind[1:], kind.upper()))
+_TAG: Final = re.compile(f"{TAG.pattern}|</?(?:{_SPELT})[ \t]{{0,8}}>")
 _LONGEST_TAG: Final = 200
 
+SUMMARY_TAG: Final = re.compile("<(/?)(?:[sS]ummary|SUMMARY)(?:[ \t][^<>\n]{0,80})?>")
+"""`<summary>` and `</summary>`, of which group 1 is the slash."""
+
 _FENCE: Final = re.compile("^ {0,3}(?:(`{3,}+)([^\n`]*+)|(~{3,}+)([^\n]*))$", re.MULTILINE)
-_WRAPPERS: Final = ("", "json", "markdown", "md", "text", "txt", "plaintext", "xml", "html")
-_NESTING: Final = ("markdown", "md")
-_SUMMARY: Final = re.compile("^[ \t]*<summary>", re.MULTILINE)
-_BEGINS: Final = ("<summary>", "{", "```")
+_WRAPPERS: Final = frozenset(
+    {"", "json", "markdown", "md", "mdx", "text", "txt", "plain", "plaintext", "xml", "html", "summary", "none"}
+)
+_SUMMARY: Final = re.compile(f"^[ \t]*(?={SUMMARY_TAG.pattern})", re.MULTILINE)
+_BEGINS: Final = ("{", "```")
+_CHANNELS: Final = re.compile("[ \t\r\n]{0,8}(?:<\\|start\\|>assistant)?<\\|channel\\|>")
+_FINAL: Final = "<|channel|>final<|message|>"
+_RETURN: Final = re.compile("<\\|(?:return|end)\\|>[ \t\r\n]*+\\Z")
+_RUN: Final = re.compile("`+|\n")
 _BLANK: Final = " \t\r\n"
 _LEAST_BEHIND: Final = 50  # chars behind the end of notes whose beginning is missing, for the rest to be the summary
 
@@ -54,18 +64,16 @@ def in_spans(at: int, spans: list[tuple[int, int]]) -> bool:
 def unfenced(text: str) -> str | None:
     """What stands in the code block that is all of the text; None: it is no such block, or one of real code."""
     first = _FENCE.match(text)
-    if first is None or _info(first) not in _WRAPPERS:
+    if first is None or fold(_info(first)) not in _WRAPPERS:
         return None
-    marks, info = first[1] or first[3], _info(first)
+    marks = first[1] or first[3]
     blocks = code_blocks(text)
     begin, end = first.end(), blocks[0][1]
     if end == len(text):
         last = text.rfind("\n", begin, end)
         closes = last >= 0 and _closes(text[last + 1 :], marks)
         return text[begin : last if closes else end]
-    if info not in _NESTING:
-        return None
-    # Blocks inside a block of Markdown with fences of the same length: theirs close theirs, the last line closes it.
+    # Blocks inside a block with fences of the same length: theirs close theirs, the last line closes it.
     inner = list(_FENCE.finditer(text, begin))
     if not inner or inner[-1].end() != len(text) or _info(inner[-1]):
         return None
@@ -81,8 +89,9 @@ def without_notes(text: str) -> str:
     """The text without the notes between tags such as `<analysis>`; code blocks, and tags that are spoken of, stay.
 
     Notes that nothing closes go on to a `<summary>` that begins a line, else to the end, and those that nothing opens
-    begin with the text.
+    begin with the text. Of channels, where they came as text, the final one's is kept.
     """
+    text = _final(text)
     spans = _notes(text)
     if not spans:
         return text
@@ -103,12 +112,70 @@ def without_notes(text: str) -> str:
     return "".join(parts)
 
 
+def _final(text: str) -> str:
+    """What a model says to the user, where its server passed on the marks of its channels.
+
+    As https://github.com/openai/harmony has them: `<|channel|>final<|message|>` before it, `<|return|>` behind.
+    """
+    if not _CHANNELS.match(text):
+        return text
+    at = text.rfind(_FINAL)
+    return "" if at < 0 else _RETURN.sub("", text[at + len(_FINAL) :])
+
+
+def summary_tags(text: str) -> list[re.Match[str]]:
+    """The tags around summaries, in order, without those in code; one at the end of the text is none of code's."""
+    found = list(SUMMARY_TAG.finditer(text))
+    if not found:
+        return []
+    blocks, inline = code_blocks(text), _Inline(text)
+    return [
+        tag
+        for tag in found
+        if not (inline.holds(tag.start()) or in_spans(tag.start(), blocks)) or tag.end() == len(text)
+    ]
+
+
+class _Inline:
+    """Code between backticks in a line of a text. It is asked about places in their order.
+
+    As https://spec.commonmark.org/0.31.2/#code-spans has it: as many backticks close it as opened it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._runs = [found.span() for found in _RUN.finditer(text)]
+        self._closing: dict[int, int] = {}  # number of a run to that of the run which closes it
+        behind: dict[int, int] = {}
+        for at in range(len(self._runs) - 1, -1, -1):
+            begin, end = self._runs[at]
+            if text[begin] == "\n":
+                behind.clear()
+                continue
+            if end - begin in behind:
+                self._closing[at] = behind[end - begin]
+            behind[end - begin] = at
+        self._next = self._end = 0
+
+    def holds(self, place: int, floor: int = 0) -> bool:
+        """Whether a place lies in code that begins at the floor or behind it."""
+        while self._next < len(self._runs) and (begin := self._runs[self._next][0]) < place:
+            closing = self._closing.get(self._next, -1) if begin >= floor else -1
+            if closing >= 0:
+                self._next, self._end = closing, self._runs[closing][1]
+            self._next += 1
+        return place < self._end
+
+
 def _notes(text: str) -> list[tuple[int, int]]:
-    blocks = code_blocks(text)
+    if _TAG.search(text) is None:
+        return []
+    blocks, inline = code_blocks(text), _Inline(text)
     spans: list[tuple[int, int]] = []
     open_tags: list[Tag] = []
     names: dict[str, int] = {}
     for tag in _tags(text, blocks):
+        if not open_tags and inline.holds(tag.start, spans[-1][1] if spans else 0):
+            continue
         if not tag.closes:
             open_tags.append(tag)
             names[tag.name] = names.get(tag.name, 0) + 1
@@ -130,7 +197,7 @@ def _notes(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _tags(text: str, blocks: list[tuple[int, int]]) -> Iterable[Tag]:
+def _tags(text: str, blocks: list[tuple[int, int]]) -> Iterator[Tag]:
     for match in _TAG.finditer(text):
         tag = read_tag(text, match)
         if tag is not None and tag.thought and not tag.named and not in_spans(tag.start, blocks):
@@ -139,21 +206,25 @@ def _tags(text: str, blocks: list[tuple[int, int]]) -> Iterable[Tag]:
 
 def _is_end_of_notes(text: str, end: int) -> bool:
     behind = text[end : end + 4 * _LEAST_BEHIND].strip(_BLANK)
-    return len(behind) >= _LEAST_BEHIND or behind.startswith(_BEGINS)
+    return len(behind) >= _LEAST_BEHIND or behind.startswith(_BEGINS) or SUMMARY_TAG.match(behind) is not None
 
 
 def _unclosed(text: str, opener: Tag, blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
     before = text[max(0, opener.start - _LONGEST_TAG) : opener.start].rstrip(" \t")
     if before and before[-1] != "\n":
         return []
-    for found in _SUMMARY.finditer(text, opener.end):
-        if not in_spans(found.end() - 1, blocks):
-            return [(opener.start, found.start())]
-    return [(opener.start, len(text))]
+    # A block of code that the notes began and did not end hides their end; so may a tag that they only quoted.
+    for tag in _tags(text, []):
+        if tag.closes and tag.name == opener.name and tag.start >= opener.end:
+            return [(opener.start, tag.end)]
+    summaries = [found.end() for found in _SUMMARY.finditer(text, opener.end)]
+    plain = (at for at in summaries if not in_spans(at, blocks))
+    return [(opener.start, next(plain, summaries[0] if summaries else len(text)))]
 
 
 def _info(fence: re.Match[str]) -> str:
-    return (fence[2] or fence[4] or "").strip(_BLANK)
+    """The first word behind the marks: the language."""
+    return (fence[2] or fence[4] or "").strip(_BLANK).split(" ", 1)[0]
 
 
 def _closes(line: str, marks: str) -> bool:

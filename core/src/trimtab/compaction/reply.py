@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from trimtab._json import canonical, decode_or_none
-from trimtab.compaction.asides import code_blocks, in_spans, unfenced, without_notes
+from trimtab.compaction.asides import code_blocks, in_spans, summary_tags, unfenced, without_notes
 from trimtab.compaction.refusals import is_refusal
 from trimtab.errors import UnsupportedOutput
 from trimtab.lenient import loads
@@ -19,22 +19,32 @@ __all__ = ["LEAST_PROSE", "parse_summary"]
 LEAST_PROSE: Final = 50
 """Chars of a summary that nothing marks as one: no `summary` member, no `<summary>`; also of one that was cut off."""
 
-_EDGES: Final = " \t\r\n\f\v\u00a0\u200b\u2060\u3000\ufeff"
+_EDGES: Final = " \t\r\n\f\v\u00a0\u200b\u2060\u3000\u3164\ufeff"
 _ROUNDS: Final = 8  # wrappings inside one another
 # No provider takes these, and no database does.
 _UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 _MANY_LINES: Final = re.compile("(?:\r?\n){3,}")
-_KEY: Final = re.compile("(?:\\A|[{,\"'“”\\\\ \t\r\n])[sS]ummary[\"'“”\\\\]{0,4}[ \t\r\n]{0,8}[:：]")
-_BEGINS_LATER: Final = re.compile(
-    "[^{}\n]{0,200}[ \t\r\n]{0,4}(?:(?:`{3,8}|~{3,8})(?:json)?[ \t\r\n]{1,4})?"
-    "(?=\\{[ \t\r\n]{0,8}[\\\\]?[\"'“][sS]ummary)"
-)
-_OPEN: Final = "<summary>"
+_NAME: Final = "(?:[sS]ummary|SUMMARY)"
+_KEY: Final = re.compile(f"(?:\\A|[{{,\"'“”\\\\ \t\r\n]){_NAME}[\"'“”\\\\]{{0,4}}[ \t\r\n]{{0,8}}[:：]")
+_BEGINS_LATER: Final = re.compile(f"[^{{}}]{{0,400}}(?=\\{{[ \t\r\n]{{0,8}}\\\\?[\"'“]{_NAME})")
+_AROUND: Final = 60  # chars around an object that holds a short summary; a longer one may have as many as itself
 _CLOSE: Final = "</summary>"
-_PAGE: Final = re.compile("<(?:![dD][oO][cC][tT][yY][pP][eE] )?[hH][tT][mM][lL][ >]")
+_PAGE: Final = re.compile(
+    "(?:<!--[^>]{0,400}-->[ \t\r\n]{0,8})?<(?:(?:![dD][oO][cC][tT][yY][pP][eE] )?(?:[hH][tT][mM][lL]|[hH][eE][aA][dD])"
+    "[ >]|\\?xml[ ?])"
+)
+_HEADING: Final = re.compile("^ {0,3}#{1,6}[ \t][^\n]{0,49}$", re.MULTILINE)
+_LOOKED_AT: Final = 20_000  # chars in which a summary says its first word
 _NOTHING: Final = frozenset(
-    {"n/a", "na", "none", "null", "nil", "nothing", "empty", "undefined", "todo", "tbd", "summary", "no summary"}
-    | {"(none)", "(empty)", "[summary]", "(no summary)", "[empty]", "[none]", "无", "無", "なし", "없음"}
+    {"n/a", "na", "none", "null", "nil", "nothing", "empty", "undefined", "todo", "tbd", "summary", "content"}
+    | {"no summary", "no content", "no summary available", "no content available", "summary unavailable"}
+    | {"无", "無", "无内容", "暂无", "暂无内容", "なし", "特になし", "없음"}
+)
+_NOTHING_EDGES: Final = " \t\r\n.…。-*_!#:：()[]<>/\"'`"
+_ERROR: Final = frozenset({"error", "errors", "detail"})
+_ERROR_MEMBERS: Final = _ERROR | frozenset(
+    {"message", "msg", "details", "code", "status", "status_code", "statuscode", "type", "title", "param", "object"}
+    | {"path", "reason", "success", "timestamp", "request_id", "requestid", "user_id"}
 )
 
 
@@ -54,9 +64,7 @@ def parse_summary(reply: object) -> str | None:
         text = without_notes(text).strip(_EDGES)
         if (inner := unfenced(text)) is not None:
             text = inner
-        elif text.startswith(_OPEN):
-            text, marked, cut = _untagged(text, marked, cut)
-        elif (found := _member(text)) is not None:
+        elif (found := _untagged(text) or _member(text)) is not None:
             text, ended = found
             marked, cut = True, cut or not ended
         if text == before:
@@ -71,14 +79,28 @@ def _fewer_lines(text: str) -> str:
     return _MANY_LINES.sub(lambda found: found[0] if in_spans(found.start(), blocks) else "\n\n", text)
 
 
-def _untagged(text: str, marked: bool, cut: bool) -> tuple[str, bool, bool]:
-    """What stands between the tags, if they wrap all of it; without the first where the last is missing."""
-    at = text.find(_CLOSE)
-    if at < 0:
-        return text[len(_OPEN) :], True, True
-    if at == len(text) - len(_CLOSE):
-        return text[len(_OPEN) : at], True, cut
-    return text, marked, cut
+def _untagged(text: str) -> tuple[str, bool] | None:
+    """What stands between the tags, and whether the last is there; None: they do not wrap all of the text.
+
+    The first may be missing: many write it for the model.
+    """
+    tags = summary_tags(text)
+    ends = bool(tags) and tags[-1].end() == len(text) and bool(tags[-1][1])
+    if ends and len(tags) == 1:
+        return text[: tags[-1].start()], True
+    if not tags or tags[0].start() or tags[0][1]:
+        return None
+    depth = 0
+    for tag in tags:
+        depth += -1 if tag[1] else 1
+        if not depth and tag is not tags[-1]:
+            return None
+    if ends:
+        return text[tags[0].end() : tags[-1].start()], True
+    if not depth:
+        return None
+    cut = next((chars for chars in range(len(_CLOSE) - 1, 1, -1) if text.endswith(_CLOSE[:chars])), 0)
+    return text[tags[0].end() : len(text) - cut], False
 
 
 def _member(text: str) -> tuple[str, bool] | None:
@@ -86,24 +108,48 @@ def _member(text: str) -> tuple[str, bool] | None:
     if text[:1] == '"' == text[-1:]:
         said = decode_or_none(text)
         return (said, True) if isinstance(said, str) else None
+    begin = 0
     if text[:1] not in ("{", "["):
         later = _BEGINS_LATER.match(text)
         if later is None:
             return None
-        text = text[later.end() :]
+        begin = later.end()
+    body = text[begin:]
     repairs: tuple[str, ...] = ()
-    if _KEY.search(text) is None:  # only what is meant to be a summary is worth mending
-        value = decode_or_none(text)
+    if _KEY.search(body) is None:  # only what is meant to be a summary is worth mending
+        value = decode_or_none(body)
     else:
-        value, repairs = loads(text)
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
+        value, repairs = loads(body)
+    value = _innermost(value)
     if not isinstance(value, dict):
         return None
-    for key in ("summary", "Summary"):
-        if key in value:
-            return _spelt(value[key]), "unfinished" not in repairs
-    return ("", True) if "error" in value else None
+    for key in filter(_is_name, value):
+        said, ended = _spelt(value[key]), "unfinished" not in repairs
+        around = begin + (len(text) - 1 - text.rfind("}") if ended else 0)
+        return (said, ended) if around <= max(_AROUND, len(said)) else None  # else a text that cites an object
+    return ("", True) if _is_error(value) else None
+
+
+def _innermost(value: Json) -> Json:
+    """Without lists and objects around it that hold nothing else, as in `{"result": {"summary": …}}`."""
+    for _ in range(_ROUNDS):
+        if not isinstance(value, dict | list) or len(value) != 1:
+            break
+        key, inner = next(iter(value.items())) if isinstance(value, dict) else ("", value[0])
+        if not isinstance(inner, dict) or _is_name(key) or fold(key) in _ERROR:
+            break
+        value = inner
+    return value
+
+
+def _is_name(key: str) -> bool:
+    return fold(key) == "summary"
+
+
+def _is_error(value: dict[str, Json]) -> bool:
+    """Whether it is what a server sends in a summary's place."""
+    names = frozenset(map(fold, value))
+    return names <= _ERROR_MEMBERS and bool(names & _ERROR or (len(names) > 1 and names & {"message", "msg"}))
 
 
 def _spelt(value: Json) -> str:
@@ -120,9 +166,9 @@ def _spelt(value: Json) -> str:
 
 
 def _is_summary(text: str, least: int) -> bool:
-    if len(text) < least or _words().search(text) is None or _PAGE.match(text):
+    if len(text) < least or _PAGE.match(text) or _words().search(_HEADING.sub("", text[:_LOOKED_AT])) is None:
         return False
-    if len(text) < LEAST_PROSE and fold(text).strip(" .…-*_!") in _NOTHING:
+    if len(text) < LEAST_PROSE and fold(text).strip(_NOTHING_EDGES) in _NOTHING:
         return False
     return not is_refusal(text)
 
