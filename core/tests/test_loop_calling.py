@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -180,6 +181,32 @@ def test_cancelled_at_any_await(rounds: int) -> None:
 
     asyncio.run(main())
     assert [event.kind for event in events].count("compacting") * 2 == len(events)
+
+
+def test_what_is_left_behind_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A summarizer that fails after its caller was cancelled: asyncio has nothing to complain of."""
+    monkeypatch.setattr(calling, "_GRACE", 0.001)
+    complaints: list[Any] = []
+
+    async def fails(request: SummaryRequest) -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            raise OSError("late") from error
+        return GOOD
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        waiting = asyncio.create_task(LoopCompactor("openai-chat", SETTINGS, fails).astep(MESSAGES))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        gc.collect()
+
+    asyncio.run(main())
+    assert complaints == []
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 10**400, True, "5"])

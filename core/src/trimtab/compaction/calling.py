@@ -170,13 +170,13 @@ async def answer(summarize: Summarize, request: SummaryRequest, seconds: float |
     import asyncio
 
     task = asyncio.create_task(_replied(summarize, request))
+    task.add_done_callback(_seen)
     try:
         await asyncio.wait([task], timeout=seconds)
         if not task.done():
             raise TimeoutError(f"no summary within {seconds:g} s")
     finally:
         if not task.done():
-            task.add_done_callback(_seen)
             task.cancel()
             await asyncio.wait([task], timeout=_GRACE)
     if task.cancelled():
@@ -195,7 +195,7 @@ async def _replied(summarize: Summarize, request: SummaryRequest) -> str | None:
 
 
 def _seen(task: Any) -> None:
-    """What became of a task that was left behind is of no interest, and asyncio need not complain of it."""
+    """Of a task that was left behind nobody asks what became of it, and asyncio would complain of that."""
     if not task.cancelled():
         task.exception()
 
