@@ -26,17 +26,30 @@ _ARGUMENT_CHARS: Final = 500
 _HEAD: Final = 1_000  # of a shortened result; the rest of its room is its end
 _BLANK: Final = " \t\r\n"
 _UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
-_STEERING: Final = re.compile(f"(?:\\A|(?<=\n))(?=(?:{'|'.join(LABELS.values())}):|\\[)")
+_LINES: Final = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # whatever some reader takes for the end of a line
+_SPEAKER: Final = "|".join(spelt for label in LABELS.values() for spelt in (label, label.upper(), label.lower()))
+_STEERING: Final = re.compile(f"(?:\\A|(?<=[{_LINES}]))(?=(?:{_SPEAKER})[ \t\u00a0\u200b\u3000]{{0,8}}[:：]|\\[)")
 
 _LEAST_PAYLOAD: Final = 200
 _LEAST_KINDS: Final = 12  # different chars: a ruler of dashes is no payload
-_BASE64: Final = "[A-Za-z0-9+/_\\\\-]"
-_BREAK: Final = "(?:\r?\n|(?:\\\\r)?\\\\n)"
+_PADDED: Final = 0.9  # of a payload may be zeros, which are spelt `A`
+_WORDS: Final = 0.25  # of a path or a long name is in words; of base64, one char in twelve
+_CHAR: Final = "[A-Za-z0-9+/_\\\\-]"
+_BREAK: Final = "={0,2}[\"',+ \t]{0,6}(?:\r?\n|,)[\"' \t]{0,12}"
 _PAYLOAD: Final = re.compile(
-    f"data:(?P<type>[a-z]{{1,20}}/[A-Za-z0-9.+-]{{1,80}})?(?:;[A-Za-z0-9=._-]{{1,80}}){{0,4}},[!#-&(-;=?-~]*+"
-    f"|{_BASE64}{{{_LEAST_PAYLOAD},}}+={{0,2}}"
-    f"|(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{{60,76}}{_BREAK}){{3,}}[A-Za-z0-9+/]{{0,76}}={{0,2}}"
+    f"[dD][aA][tT][aA]:(?P<type>[a-zA-Z]{{1,20}}/[A-Za-z0-9.+-]{{1,80}})?(?:;[A-Za-z0-9=._-]{{1,80}}){{0,4}},"
+    "[!#-&(-;=?-~]*+"
+    "|(?P<url>[a-z][a-z0-9+.-]{1,15}://[!#-&(-;=?-~]*+)"
+    f"|(?<![A-Za-z0-9+/_-])(?P<lines>(?:{_CHAR}{{40,}}+{_BREAK})+(?!-){_CHAR}+={{0,2}})"
+    f"|{_CHAR}{{{_LEAST_PAYLOAD},}}+={{0,2}}"
+    f"|(?P<bytes>(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{{2}}[ :]){{{_LEAST_PAYLOAD // 3},}})"
 )
+_IN_URL: Final = re.compile(f"[A-Za-z0-9_-]{{{_LEAST_PAYLOAD},}}+")
+_WORD: Final = re.compile("[a-z]{4,}+")
+_HEX: Final = re.compile("[0-9A-Fa-f]+")
+_HANDLE: Final = re.compile("<omitted [^<>\n]{1,140}>|trimtab:[0-9a-f]{16,32}")
+_MOST_HANDLES: Final = 20
+_SNAP: Final = 64  # chars within which a cut moves to a blank, so that no path, url or number is cut
 _MIME_KEYS: Final = ("mimeType", "mime_type", "media_type", "mediaType")
 _NAMES: Final = ("filename", "name", "title", "fileName", "file_name")
 _TEXTS: Final = ("text", "content", "input_text", "output_text")
@@ -72,9 +85,30 @@ def without_payloads(said: str) -> str:
 
 def _named(found: re.Match[str]) -> str:
     payload = found[0]
-    if payload.startswith("data:"):
-        return f"[{found['type'] or 'data'}, {len(payload):,} chars]" if len(payload) >= _LEAST_PAYLOAD else payload
-    return payload if len(set(payload)) < _LEAST_KINDS else f"[base64, {len(payload):,} chars]"
+    if found["url"]:
+        return _IN_URL.sub(lambda run: _called("base64", run[0]) if _is_payload(run[0]) else run[0], payload)
+    if found["bytes"]:
+        return _called("hex", payload)
+    if payload[:5] in ("data:", "DATA:") or found["type"]:
+        return _called(found["type"] or "data", payload) if len(payload) >= _LEAST_PAYLOAD else payload
+    if found["lines"]:
+        lines = re.split(_BREAK, payload)
+        if all(_HEX.fullmatch(line) for line in lines):  # digests
+            return payload
+    return _called("base64", payload) if len(payload) >= _LEAST_PAYLOAD and _is_payload(payload) else payload
+
+
+def _called(kind: str, payload: str) -> str:
+    return f"[{kind}, {len(payload):,} chars]"
+
+
+def _is_payload(run: str) -> bool:
+    """Whether it is bytes, not a path, a name, a sequence of letters or a ruler, all of which may be as long."""
+    if run.count("A") > _PADDED * len(run):
+        return True
+    if len(set(run)) < _LEAST_KINDS or not any("0" <= ch <= "9" for ch in run):
+        return False
+    return sum(len(word) for word in _WORD.findall(run)) < _WORDS * len(run)
 
 
 def _line(part: Part, names: dict[str, str]) -> str:
@@ -122,13 +156,26 @@ def _is_medium(block: Json) -> bool:
 
 
 def _short(said: str, most: int) -> str:
-    """A text of at most so many chars: its beginning and its end, and how much is left out between."""
+    """A text of about so many chars: its beginning and its end, how much is left out between, and its handles."""
     said = _plain(said)
     if len(said) <= most:
         return said
     head = most * _HEAD // _RESULT_CHARS
-    tail = most - head
-    return f"{said[:head]}\n(… {len(said) - most:,} of {len(said):,} chars left out …)\n{_plain(said[-tail:])}"
+    tail = len(said) - (most - head)
+    back = max(said.rfind(blank, head - _SNAP, head + 1) for blank in _BLANK)
+    ahead = [at for blank in _BLANK if (at := said.find(blank, tail - 1, tail + _SNAP)) >= 0]
+    head, tail = (back if back >= 0 else head), min(ahead, default=tail)
+    left_out = f"\n(… {tail - head:,} of {len(said):,} chars left out …)\n"
+    return f"{said[:head]}{left_out}{_plain(said[tail:])}{_handles(said, head, tail)}"
+
+
+def _handles(said: str, head: int, tail: int) -> str:
+    """What reads back a text, where it stood in what is left out or was cut: there is no other way back to it."""
+    lost = dict.fromkeys(found[0] for found in _HANDLE.finditer(said) if found.end() > head and found.start() < tail)
+    if not lost:
+        return ""
+    more = f", and {len(lost) - _MOST_HANDLES:,} more" if len(lost) > _MOST_HANDLES else ""
+    return f"\n(left out, too: {', '.join(list(lost)[:_MOST_HANDLES])}{more})"
 
 
 def _spelt(value: Json) -> str:
