@@ -25,10 +25,10 @@ def clean_cuts(shape: Shape, messages: Sequence[Message]) -> list[int]:
     return found[::-1]
 
 
-def turns(shape: Shape, rows: Sequence[Sequence[Message]]) -> list[int]:
+def turns(shape: Shape, rows: Sequence[Sequence[Message]], *, inside: bool = False) -> list[int]:
     """The rows, ascending, that begin a turn, so that nothing is cut from what it belongs to.
 
-    A turn begins with a prompt; with the calls, where the prompt stands in one message with their results.
+    A turn begins with a prompt. `inside`: where the prompt stands in one message with results also with their calls.
     """
     clean = set(clean_cuts(shape, [message for messages in rows for message in messages]))
     place = sum(map(len, rows))
@@ -42,7 +42,7 @@ def turns(shape: Shape, rows: Sequence[Sequence[Message]]) -> list[int]:
         if place in clean and (owed or is_prompt(first)):
             found.append(at)
             owed = False
-        elif is_prompt(first) and first.of("result"):
+        elif inside and is_prompt(first) and first.of("result"):
             owed = True
     return found[::-1]
 

@@ -219,10 +219,14 @@ class DurableCompactor:
         """The first row that is kept: the earliest that begins a turn and from which on all fits; else the last one."""
         rows = [messages for _, messages in plan.prompt.rows]
         sizes = [plan.estimator.messages(messages) for messages in rows]
-        begins = turns(self._shape, rows)
         rest = [0, *accumulate(reversed(sizes))][::-1]  # from each row on
-        fitting = (at for at in begins if plan.size.of(rest[at]) <= plan.budgets.keep)
-        return next(fitting, begins[-1] if begins else 0)
+        begins: list[int] = []
+        for inside in (False, True):
+            begins = turns(self._shape, rows, inside=inside)
+            fitting = next((at for at in begins if plan.size.of(rest[at]) <= plan.budgets.keep), None)
+            if fitting is not None:
+                return fitting
+        return begins[-1] if begins else 0
 
     def _put(self, folded: _Folded) -> StoreError | None:
         """The archive goes into the store; what kept it from that."""

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import field, frozen
 
 from trimtab.compaction.archive import archive_row, archived
-from trimtab.compaction.record import Archived, Blob, FoldRecord
+from trimtab.compaction.record import Archived, Blob, FoldRecord, listed_name
 from trimtab.compaction.types import Attachment, Row
 from trimtab.envelope import BlobRef, Envelope, read
 from trimtab.marker import HANDLE_DIGITS
@@ -54,7 +54,10 @@ def blobs_of(rows: Iterable[Row]) -> list[Blob]:
 
 def index_of(rows: Iterable[Row], archive: Iterable[Archived]) -> str:
     """A line for each text that these rows name, with the first words that are shown of it, and for the archive's."""
-    lines = [f"{envelope.tool} {uri} {_first_words(envelope, ref)}".rstrip(" ") for uri, envelope, ref in _named(rows)]
+    lines = [
+        f"{listed_name(envelope.tool) if envelope.tool else ''} {uri} {_first_words(envelope, ref)}".rstrip(" ")
+        for uri, envelope, ref in _named(rows)
+    ]
     return "\n".join([*lines, *(f"{one.kind} trimtab:{one.id[:HANDLE_DIGITS]}" for one in archive)])
 
 

@@ -89,10 +89,8 @@ def prompt_of(
     """What is served of these rows. `known`: their folds and those of other branches; the one that reaches furthest
     here is used. `text_of`: what is served in place of a fold.
     """
-    if isinstance(known, str | Mapping) or not all(isinstance(one, FoldRecord) for one in known):
-        raise CallerError(
-            "a record must be what load_record gives, a trimtab.compaction.FoldRecord, or a list of these"
-        )
+    if not isinstance(known, list | tuple) or not all(isinstance(one, FoldRecord) for one in known):
+        raise CallerError("record must be a trimtab.compaction.FoldRecord (load_record makes one), or a list of these")
     begin = cleared(rows)
     places = {row.id: at for at, row in enumerate(rows) if at >= begin}
     record = max((one for one in known if one.boundary in places), key=lambda one: places[one.boundary], default=None)

@@ -14,7 +14,17 @@ from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["NEWEST", "SUMMARY_OPENING", "Archived", "Blob", "FoldRecord", "dump_record", "load_record", "summary_text"]
+__all__ = [
+    "NEWEST",
+    "SUMMARY_OPENING",
+    "Archived",
+    "Blob",
+    "FoldRecord",
+    "dump_record",
+    "listed_name",
+    "load_record",
+    "summary_text",
+]
 
 SUMMARY_OPENING: Final = "<conversation-summary>"
 
@@ -124,7 +134,7 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
     said = record.summary.replace(_CLOSING, "< /conversation-summary>")
     parts = [f"{SUMMARY_OPENING}\n{_WHAT_IT_IS}\n{said}\n{_CLOSING}"]
     if record.files and file_tool:
-        names = ", ".join(map(_named, dict.fromkeys(one.name for one in record.files)))
+        names = ", ".join(map(listed_name, dict.fromkeys(one.name for one in record.files)))
         parts.append(f"[Files of this conversation, to be read in full with {file_tool}: {names}]")
     blobs, archive = record.blobs, record.archive
     if record.index is not None:
@@ -140,7 +150,8 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
     return "\n\n".join(parts)
 
 
-def _named(name: str) -> str:
+def listed_name(name: str) -> str:
+    """A name as it stands in a list: as it is, or quoted as JSON where it would end the list or begin a line."""
     return name if _PLAIN_NAME.fullmatch(name) else canonical(name)
 
 
@@ -149,9 +160,9 @@ def _listed(blobs: Sequence[Blob]) -> str:
     by_tool: dict[str, list[str]] = {}
     for one in blobs:
         by_tool.setdefault(one.tool, []).append(one.uri)
-    return "; ".join(f"{_named(tool)} " * bool(tool) + ", ".join(uris) for tool, uris in by_tool.items())
+    return "; ".join(f"{listed_name(tool)} " * bool(tool) + ", ".join(uris) for tool, uris in by_tool.items())
 
 
 def _archived(one: Archived) -> str:
     uri = f"trimtab:{one.id[:16]}"
-    return uri if one.kind in ("messages", "index") else f"{_named(one.kind)} {uri}"
+    return uri if one.kind in ("messages", "index") else f"{listed_name(one.kind)} {uri}"

@@ -30,8 +30,9 @@ _OPENING: Final = "[The beginning of the conversation is not shown.]"
 class Repair:
     """What was done.
 
-    `answered`: a call without a result was given one that says so; `left-out`: a result without a call; `moved`: a
-    result stands behind its call now; `opened`: a line of the user's stands before what the model said first.
+    `answered`: a call without a result was given one that says so; `left-out`: a result without a call, or half of what
+    a tool of the provider's own did; `moved`: a result stands behind its call now, as it came; `opened`: a line of the
+    user's stands before what the model said first.
     """
 
     kind: RepairKind

@@ -61,7 +61,9 @@ def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, mo
     rows = checked_rows(rows)
     live = list(rows[cleared(rows) :])
     read = [shape.read(list(row.messages)) for row in live]
-    begins = turns(shape, read) or [0]
+    begins = turns(shape, read)
+    if len(begins) < 2:  # nothing could ever slide
+        begins = turns(shape, read, inside=True) or [0]
     begin = 0
     if most is not None and len(live) > most:
         begin = max((at for at in begins if at <= len(live) - most), default=0)
