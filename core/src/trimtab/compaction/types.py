@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from trimtab.errors import CallerError
 from trimtab.types import Json
@@ -15,22 +15,42 @@ __all__ = ["Attachment", "Event", "Lane", "OnEvent", "Row", "Summarize", "Summar
 Lane: TypeAlias = Literal["durable", "loop", "window"]
 
 
-@frozen(kw_only=True)
-class Attachment:
-    """A file of the conversation's: the application's id, and the name by which the model reads it (`read_file`)."""
+def _text(holder: object, attribute: Attribute[str], value: object) -> None:
+    if not isinstance(value, str) or not value:
+        what = f"{attribute.name} of {type(holder).__name__}"
+        raise CallerError(f"{what} must be a text with something in it, not {value!r:.80}")
 
-    id: str
-    name: str
+
+def _count(holder: object, attribute: Attribute[int | None], value: object) -> None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        what = f"{attribute.name} of {type(holder).__name__}"
+        raise CallerError(f"{what} must be a whole number from 0, or None where it is not known, not {value!r:.80}")
 
 
 def _listed(given: Iterable[Json]) -> tuple[Json, ...]:
-    if isinstance(given, str | Mapping):
+    if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
         raise CallerError(f"messages and outputs of a row are lists, not one {type(given).__name__}")
     return tuple(given)
 
 
 def _files(given: Iterable[Attachment]) -> tuple[Attachment, ...]:
-    return tuple(given)
+    files = tuple(given) if isinstance(given, Iterable) else (given,)
+    for one in files:
+        if not isinstance(one, Attachment):
+            raise CallerError(f"attachments of a row are a list of Attachment, not of {type(one).__name__}")
+    return files
+
+
+@frozen(kw_only=True)
+class Attachment:
+    """A file of the conversation's: the application's id, and the name by which the model reads it (`read_file`).
+
+    Raises:
+        CallerError: one of them is no text, or an empty one.
+    """
+
+    id: str = field(validator=_text)
+    name: str = field(validator=_text)
 
 
 @frozen(kw_only=True)
@@ -47,13 +67,17 @@ class Row:
             (`tokens_of`); None: not known, or not of the whole history: the turn was folded on its way
             (`Memo.summary`).
         clears: whether the user cleared the context here: nothing up to this row is served, but what the system says.
+
+    Raises:
+        CallerError: the id is no text or empty, messages, outputs or attachments are no lists of what they hold, or
+            tokens no whole number from 0.
     """
 
-    id: str
+    id: str = field(validator=_text)
     messages: tuple[Json, ...] = field(converter=_listed, repr=False)
     outputs: tuple[Json, ...] = field(default=(), converter=_listed, repr=False)
     attachments: tuple[Attachment, ...] = field(default=(), converter=_files)
-    tokens: int | None = None
+    tokens: int | None = field(default=None, validator=_count)
     clears: bool = False
 
 
