@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.estimate import payloads_in
-from trimtab.compaction.record import Archived, FoldRecord
+from trimtab.compaction.record import NEWEST, Archived, FoldRecord
 from trimtab.envelope import BlobRef, Envelope
-from trimtab.errors import UnsupportedOutput
+from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import HANDLE_DIGITS
 from trimtab.pointer import Path, replace
-from trimtab.types import Json
+from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import items, member
 
-__all__ = ["Archive", "archive_of", "archive_row", "archived"]
+__all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived"]
 
 _TOOL: Final = "archive"
 _MIME_KEYS: Final = ("media_type", "mimeType", "mime_type", "mediaType")
@@ -66,6 +66,46 @@ def archive_of(messages: Sequence[Message]) -> Archive:
         blobs[name] = said
         entries.insert(0, Archived(id=name, chars=len(said), kind="messages"))
     return Archive(blobs=blobs, entries=tuple(entries))
+
+
+class Archiver:
+    """Where a compactor archives what it folds; without a store, nowhere."""
+
+    def __init__(self, store: BlobStore | None, owner: str | None, read_tool: str) -> None:
+        """Raises CallerError: a store without an owner or a tool that reads it; what is no store."""
+        if store is not None and (not isinstance(owner, str) or not owner or not read_tool):
+            raise CallerError("an archive needs an owner (owner=) and a tool that reads it (read_tool=)")
+        if store is not None and not callable(getattr(store, "put", None)):
+            raise CallerError(f"store is a blob store, such as host.store, not {type(store).__name__}")
+        self._store = store
+        self._owner = owner or ""
+
+    def archived(
+        self, record: FoldRecord, messages: Sequence[Message], lines: Callable[[], Iterable[str]]
+    ) -> tuple[FoldRecord, dict[str, str]]:
+        """The record with the archive of these messages too, and the texts for the store by their ids.
+
+        Where it names too many texts to be named one by one it has an index, which begins with `lines`: of its blobs.
+        """
+        if self._store is None:
+            return record, {}
+        new = archive_of(messages)
+        record = evolve(record, archive=tuple(dict.fromkeys([*record.archive, *new.entries])))
+        if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
+            return record, dict(new.blobs)
+        text = "\n".join([*lines(), *(f"{one.kind} trimtab:{one.id[:HANDLE_DIGITS]}" for one in record.archive)])
+        index = Archived(id=blob_id(text), chars=len(text), kind="index")
+        return evolve(record, index=index), {**new.blobs, index.id: text}
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is a store."""
+        return self._store is not None
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Write them. Raises what the store raises."""
+        if texts and self._store is not None:
+            self._store.put(texts, owner=self._owner)
 
 
 def archived(record: FoldRecord) -> list[Archived]:

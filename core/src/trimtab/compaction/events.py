@@ -12,7 +12,7 @@ from trimtab.compaction.calling import LONGEST_REPLY, Fold
 from trimtab.compaction.types import Event, Lane, OnEvent
 from trimtab.telemetry import log, span
 
-__all__ = ["Due", "due", "metered"]
+__all__ = ["Due", "archiving", "due", "metered"]
 
 T = TypeVar("T")
 
@@ -31,6 +31,11 @@ class Due:
     verdict: Event | None = field(default=None, init=False)
     error: Exception | None = field(default=None, init=False)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it is folded."""
+        return self.verdict is not None and self.verdict.kind == "done"
+
     def done(self, *, after: int, folded: int, reason: str = "") -> None:
         """The prompt is smaller now."""
         self.verdict = Event(kind="done", lane=self.lane, reason=reason, before=self.before, after=after, folded=folded)
@@ -42,6 +47,15 @@ class Due:
         self.verdict = Event(kind="skipped", lane=self.lane, reason=reason, before=self.before)
         self.error = error
         log.warning("no %s fold: %s", self.lane, reason)
+
+
+@contextmanager
+def archiving(now: Due) -> Iterator[None]:
+    """Around the writing of an archive and what comes of it: a store that raises, whatever it is, skips the fold."""
+    try:
+        yield
+    except Exception as error:
+        now.skipped(f"the archive could not be written: {type(error).__name__}: {error!s:.200}", error)
 
 
 @contextmanager

@@ -1,66 +1,37 @@
-"""`LoopCompactor`: folds inside a turn, before each step; what it has folded is a memo, not stored."""
+"""`LoopCompactor`: folds inside a turn, before each step; what it has folded is a memo for the steps to come."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterable, Mapping, Sequence
-from hashlib import sha256
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, field, frozen
 
-from trimtab._json import utf8
+from trimtab.compaction.archive import Archiver
 from trimtab.compaction.calling import TOO_LONG, Fold, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.durable import NO_WINDOW
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.events import Due, due, metered
+from trimtab.compaction.events import Due, archiving, due, metered
+from trimtab.compaction.manifests import Retained, retained
+from trimtab.compaction.memo import Memo, blobs_named, digest_of, is_summary, with_memo
 from trimtab.compaction.prompt import Measured
-from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, summary_text
+from trimtab.compaction.record import Blob, FoldRecord, listed_name
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
 from trimtab.compaction.usage import tokens_of
-from trimtab.compress.refs.identity import key_of, texts_of
 from trimtab.errors import CallerError, SummaryFailed
 from trimtab.telemetry import log
-from trimtab.types import Json
+from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, is_prompt
 
-__all__ = ["LoopCompactor", "Memo", "Stepped"]
+__all__ = ["LoopCompactor", "Stepped"]
 
 _FRUITLESS: Final = 2  # attempts in a turn that cannot bring the prompt below the trigger
-_URI: Final = re.compile("trimtab:[0-9a-f]{16,32}")
-
-
-@frozen(kw_only=True)
-class Memo:
-    """What one turn has folded so far.
-
-    Attributes:
-        consumed: how many messages of the turn's own list the summary stands for, what is kept of them among them.
-        digest: of these messages; a list that begins otherwise is another history, and the memo is dropped.
-        summary: what stands in their place; "" while nothing is folded.
-        kept: the places of those that are sent all the same, in order: what the system says, the summary of a durable
-            fold, the request that the turn works on.
-        uris: that the others name: of texts which can be read back. To name one opens nothing.
-        fruitless: attempts that could not bring the prompt below the trigger.
-    """
-
-    consumed: int = 0
-    digest: str = ""
-    summary: str = field(default="", repr=False)
-    kept: tuple[int, ...] = ()
-    uris: tuple[str, ...] = field(default=(), repr=False)
-    fruitless: int = 0
-
-    def counted(self, usage: Json) -> int | None:
-        """What to store of the turn's last step as `Row.tokens` (`tokens_of`); None where the turn was folded on its
-        way: what the provider counted then is not of these rows.
-        """
-        return None if self.summary else tokens_of(usage)
 
 
 @frozen(kw_only=True)
@@ -72,22 +43,36 @@ class Stepped:
         memo: for the next step of the turn.
         event: `done` or `skipped` where a fold was due or no window is known; None where none was due.
         repairs: what was amiss in the messages, and mended.
+        retained: what the model may open beside what the turn's own outputs name: the archive of what was folded.
     """
 
     messages: list[Json] = field(repr=False)
     memo: Memo
     event: Event | None
     repairs: tuple[Repair, ...] = ()
+    retained: Retained = field(factory=Retained, repr=False)
 
 
 @frozen(kw_only=True)
 class _Plan:
     """A fold that is due: the history, what is folded of it already, and how large the next prompt is."""
 
+    natives: list[Json] = field(repr=False)
     messages: Sequence[Message] = field(repr=False)
     memo: Memo
     size: Measured
     budgets: Budgets
+
+
+@frozen(kw_only=True)
+class _Folded:
+    """A fold that was made, and does not count yet. `texts`: for the store, by blob id."""
+
+    memo: Memo
+    after: int
+    messages: int
+    reason: str = ""
+    texts: Mapping[str, str] = field(factory=dict, repr=False)
 
 
 class LoopCompactor:
@@ -104,15 +89,19 @@ class LoopCompactor:
         read_tool: str = "fs_read",
         file_tool: str = "read_file",
         files: Iterable[Attachment] = (),
+        store: BlobStore | None = None,
+        owner: str | None = None,
     ) -> None:
         """Set one up for a turn.
 
         Args:
-            protocol, settings, summarizer, timeout, on_event, read_tool, file_tool: as of `DurableCompactor`.
+            protocol, settings, summarizer, timeout, on_event, read_tool, file_tool, store, owner: as of
+                `DurableCompactor`.
             files: attachments (`Served.retained.files`), to be named where the messages that brought them are folded.
 
         Raises:
-            CallerError: an unknown protocol or summarizer; a time limit that is none.
+            CallerError: an unknown protocol or summarizer; a time limit that is none; a store without an owner or
+                without a read tool.
         """
         self._shape = shape_named(protocol)
         self._settings = settings
@@ -121,45 +110,50 @@ class LoopCompactor:
         self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._files = tuple(files)
+        self._archiver = Archiver(store, owner, read_tool)
         self._memo = Memo()
         self._estimator = Estimator(settings)
 
     def step(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
-        """What to send of these messages. A failing summarizer changes nothing: what was folded before stays so.
+        """What to send of these messages. A failing summarizer, or store, changes nothing: what was folded stays so.
 
         Args:
             messages: the whole list of the turn, as if nothing was ever folded in it.
             usage: what the last step took, its answer included, as the provider counted (`tokens_of`); None: it is
                 estimated.
-            memo: `Stepped.memo` of the step before; None: the compactor's own.
+            memo: `Stepped.memo` of the step before, `Served.memo` for the first; None: the compactor's own.
 
         Raises:
             CallerError: the summarizer is async; no list of messages.
         """
         plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
         if isinstance(plan, Stepped):
-            return self._remembered(plan)
+            return plan
         with due("loop", plan.size.tokens, self._on_event) as now:
-            new = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-        return self._remembered(self._stepped(_listed(messages), plan.messages, new, now.verdict))
+            made = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
+            if isinstance(made, _Folded):
+                with archiving(now):
+                    self._archiver.put(made.texts)
+                    now.done(after=made.after, folded=made.messages, reason=made.reason)
+        return self._settled(plan, made, now)
 
     async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
-        """As `step`, also with an async summarizer."""
+        """As `step`, also with an async summarizer. The store is written in a worker thread."""
         plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
         if isinstance(plan, Stepped):
-            return self._remembered(plan)
+            return plan
         with due("loop", plan.size.tokens, self._on_event) as now:
-            new = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-        return self._remembered(self._stepped(_listed(messages), plan.messages, new, now.verdict))
-
-    def _remembered(self, stepped: Stepped) -> Stepped:
-        self._memo = stepped.memo
-        return stepped
+            made = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
+            if isinstance(made, _Folded):
+                with archiving(now):
+                    await asyncio.to_thread(self._archiver.put, made.texts)
+                    now.done(after=made.after, folded=made.messages, reason=made.reason)
+        return self._settled(plan, made, now)
 
     def _plan(self, natives: list[Json], usage: Json, memo: Memo) -> _Plan | Stepped:
         """The fold that is due; what is sent, where none is."""
         messages = self._shape.read(natives)
-        if memo.consumed > len(messages) or _digest(messages[: memo.consumed]) != memo.digest:
+        if not memo.fits(messages):
             memo, usage = Memo(), None  # another history: what was counted was not this one
         budgets = self._settings.budgets()
         if budgets is None:
@@ -169,16 +163,16 @@ class LoopCompactor:
         size = self._measured(messages, memo, tokens_of(usage))
         if size.tokens <= budgets.trigger:
             return self._stepped(natives, messages, memo, None)
-        plan = _Plan(messages=messages, memo=memo, size=size, budgets=budgets)
+        plan = _Plan(natives=natives, messages=messages, memo=memo, size=size, budgets=budgets)
         if memo.fruitless >= _FRUITLESS and not self._can_help(plan):
             return self._stepped(natives, messages, memo, None)  # it was said already
         return plan
 
-    def _fold(self, plan: _Plan, now: Due) -> Fold[Memo]:
-        """The memo after a fold, and the verdict on it. Twice at most: the second one keeps as little as it can."""
-        memo = plan.memo
-        after, folded = 0, 0
-        for keep in (plan.budgets.keep, 0):
+    def _fold(self, plan: _Plan, now: Due) -> Fold[_Folded | Memo]:
+        """The fold; a memo: there is none, and `now` knows why. Twice at most: the second keeps as little as it can."""
+        memo, after, folded = plan.memo, 0, 0
+        texts: dict[str, str] = {}
+        for keep in (plan.budgets.kept(self._fixed(plan)), 0):
             consumed = self._boundary(plan, keep, memo)
             kept = self._kept(plan, consumed)
             more = [one for at in range(memo.consumed, consumed) if _is_new(one := plan.messages[at], at in kept)]
@@ -193,29 +187,59 @@ class LoopCompactor:
                     return memo
                 break
             folded += len(more)
-            memo = Memo(
-                consumed=consumed,
-                digest=_digest(plan.messages[:consumed]),
-                summary=summary,
-                kept=kept,
-                uris=_uris(plan.messages[:consumed], kept),
-                fruitless=memo.fruitless,
-            )
+            memo = self._remembered(plan, memo, consumed, kept, summary, texts)
             after = plan.size.of(self._tokens(self._candidate(plan.messages, memo)))
             if after <= plan.budgets.trigger:
-                now.done(after=after, folded=folded)
-                return memo
+                return _Folded(memo=memo, after=after, messages=folded, texts=texts)
             memo = evolve(memo, fruitless=memo.fruitless + 1)
-        return self._given_up(plan, now, memo, after, folded)
-
-    def _given_up(self, plan: _Plan, now: Due, memo: Memo, after: int, folded: int) -> Memo:
-        """The prompt stays above the trigger: it is said, and not tried again and again."""
         reason = f"the prompt cannot be brought below {plan.budgets.trigger:,} tokens by folding"
         if memo is plan.memo or after >= plan.size.tokens:
             now.skipped(f"nothing to fold: {reason}")
             return evolve(plan.memo, fruitless=max(_FRUITLESS, memo.fruitless))
-        now.done(after=after, folded=folded, reason=reason)
-        return memo
+        return _Folded(memo=memo, after=after, messages=folded, reason=reason, texts=texts)
+
+    def _remembered(
+        self, plan: _Plan, memo: Memo, consumed: int, kept: tuple[int, ...], summary: str, texts: dict[str, str]
+    ) -> Memo:
+        """The memo with one more fold. Its archive is put to `texts`."""
+        said = [at for at in (*memo.kept, *range(memo.consumed, consumed)) if plan.messages[at].role != "system"]
+        gone = [at for at in said if at not in kept]
+        before = memo.fold or FoldRecord(boundary="", made_at="", summary="")
+        record = evolve(
+            before,
+            summary=summary,
+            files=self._files,
+            blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
+        )
+        if self._archiver.is_on:
+            record, more = self._archiver.archived(record, [plan.messages[at] for at in gone], lambda: _lines(record.blobs))
+            texts |= more
+        else:
+            record = evolve(record, blobs=self._fitting(record.blobs, plan.budgets.summary))
+        return Memo(
+            consumed=consumed,
+            digest=digest_of(plan.messages[:consumed]),
+            kept=kept,
+            fold=record,
+            fruitless=memo.fruitless,
+        )
+
+    def _fitting(self, blobs: Sequence[Blob], room: int) -> tuple[Blob, ...]:
+        """The newest of them that take no more room than a summary: pages may name as many as they like."""
+        end = len(blobs)
+        while end and (room := room - self._estimator.text(f"{blobs[end - 1].uri}, ")) >= 0:
+            end -= 1
+        return tuple(blobs[end:])
+
+    def _settled(self, plan: _Plan, made: _Folded | Memo, now: Due) -> Stepped:
+        """What is sent now; a fold counts if its archive is written."""
+        memo = made if isinstance(made, Memo) else made.memo if now.is_done else plan.memo
+        return self._stepped(plan.natives, plan.messages, memo, now.verdict)
+
+    def _fixed(self, plan: _Plan) -> int:
+        """Tokens of what no fold takes away: tools, system prompt, what is sent whatever is folded."""
+        everything = self._kept(plan, len(plan.messages))
+        return plan.size.of(self._tokens(plan.messages[at] for at in everything))
 
     def _can_help(self, plan: _Plan) -> bool:
         """Whether a fold that keeps as little as it can would bring the prompt below the trigger."""
@@ -242,7 +266,7 @@ class LoopCompactor:
         said = [at for at, message in enumerate(messages) if message.role != "system"]
         kept = {at for at, message in enumerate(messages) if message.role == "system"}
         # A durable fold's summary names what can be read: it is folded only where it leaves no room for anything else.
-        pinned = {at: plan.budgets.trigger // 2 for at in said[:1] if _is_summary(messages[at])}
+        pinned = {at: plan.budgets.trigger // 2 for at in said[:1] if is_summary(messages[at])}
         if not any(map(is_prompt, plan.messages[consumed:])):
             last = [at for at in said if is_prompt(messages[at])][-1:]
             pinned = dict.fromkeys(last, TOO_LONG * plan.budgets.summary) | pinned
@@ -250,16 +274,7 @@ class LoopCompactor:
         return tuple(sorted(kept))
 
     def _candidate(self, messages: Sequence[Message], memo: Memo) -> list[Message]:
-        """The messages as a memo leaves them: what is kept, the summary before the turn's request, the rest."""
-        if not memo.summary:
-            return list(messages)
-        blobs = tuple([Blob(tool="", uri=uri) for uri in memo.uris])
-        record = FoldRecord(boundary="", made_at="", summary=memo.summary, files=self._files, blobs=blobs)
-        summary = self._shape.read([self._shape.user_text(summary_text(record, **self._names))])
-        kept = [messages[at] for at in memo.kept]
-        requests = [at for at, message in enumerate(kept) if is_prompt(message) and not _is_summary(message)]
-        place = requests[-1] if requests else len(kept)
-        return [*kept[:place], *summary, *kept[place:], *messages[memo.consumed :]]
+        return with_memo(self._shape, messages, memo, self._names)
 
     def _measured(self, messages: Sequence[Message], memo: Memo, usage: int | None) -> Measured:
         """Tokens of the next prompt: what the last step took and what came after its answer; else all, estimated."""
@@ -279,7 +294,14 @@ class LoopCompactor:
         fixed, repairs = repaired(self._shape, self._candidate(messages, memo))
         sent = self._shape.joined(fixed)
         same = len(sent) == len(natives) and all(one is other for one, other in zip(sent, natives, strict=True))
-        return Stepped(messages=natives if same else sent, memo=memo, event=event, repairs=repairs)
+        self._memo = memo
+        return Stepped(
+            messages=natives if same else sent,
+            memo=memo,
+            event=event,
+            repairs=repairs,
+            retained=Retained(files=self._files, outputs=retained((), memo.fold).outputs),
+        )
 
 
 def _listed(messages: Sequence[Json]) -> list[Json]:
@@ -288,25 +310,11 @@ def _listed(messages: Sequence[Json]) -> list[Json]:
     return messages if isinstance(messages, list) else list(messages)
 
 
-def _is_summary(message: Message) -> bool:
-    """Whether it is what a durable fold serves."""
-    return message.role == "user" and any(
-        part.kind == "text" and part.text.startswith(SUMMARY_OPENING) for part in message.parts
-    )
-
-
 def _is_new(message: Message, kept: bool) -> bool:
     """Whether a summary has to tell it: not what the system says, nor an older summary that is sent on."""
-    return message.role != "system" and not (kept and _is_summary(message))
+    return message.role != "system" and not (kept and is_summary(message))
 
 
-def _digest(messages: Sequence[Message]) -> str:
-    """What the consumed messages say; "" of none."""
-    return sha256(utf8("".join(map(key_of, messages)))).hexdigest() if messages else ""
-
-
-def _uris(messages: Sequence[Message], kept: Container[int]) -> tuple[str, ...]:
-    """The uris that these messages name, those aside that are kept."""
-    gone = [message for at, message in enumerate(messages) if at not in kept]
-    texts = (text for message in gone for text in texts_of(message) if "trimtab:" in text)
-    return tuple(dict.fromkeys(uri for text in texts for uri in _URI.findall(text)))
+def _lines(blobs: Iterable[Blob]) -> list[str]:
+    """What an index says of these."""
+    return [f"{listed_name(one.tool)} {one.uri}" if one.tool else one.uri for one in blobs]

@@ -29,14 +29,20 @@ class Budgets:
     Attributes:
         window: the window itself.
         trigger: a prompt of more tokens is folded.
-        keep: tokens at its end that are kept as they are.
         summary: tokens that a summary may have. No fewer are worth a fold.
     """
 
     window: int
     trigger: int
-    keep: int
     summary: int
+
+    def kept(self, fixed: int = 0) -> int:
+        """Tokens at the end of a conversation that a fold keeps as they are.
+
+        `fixed`: tokens of what no fold takes away, such as tools and system prompt: what they take is neither kept nor
+        free. Else a prompt would be folded again as soon as a little is added to it.
+        """
+        return math.floor(max(0, self.trigger - fixed) * _KEEP)
 
 
 def _several(given: Any) -> tuple[Any, ...]:

@@ -1,0 +1,149 @@
+"""What was folded inside a turn: a memo, which stands for the beginning of a list of messages that goes on growing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from trimtab._json import utf8
+from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, dump_record, load_record, summary_text
+from trimtab.compaction.usage import tokens_of
+from trimtab.compress.refs.identity import key_of, texts_of
+from trimtab.convert import ShapeError, structure
+from trimtab.errors import CallerError
+from trimtab.marker import parse
+from trimtab.types import Json
+from trimtab.wire.histories import Message, Shape, is_prompt
+
+__all__ = ["Memo", "blobs_named", "digest_of", "dump_memo", "is_summary", "load_memo", "with_memo"]
+
+_VERSION: Final = 1
+_URI: Final = re.compile("trimtab:[0-9a-f]{16,32}")
+
+
+@frozen(kw_only=True)
+class Memo:
+    """What one turn, or several, have folded on their way since the last durable fold.
+
+    Attributes:
+        consumed: how many messages of the list the fold stands for, what is kept of them among them.
+        digest: of these messages; a list that begins otherwise is another history, and the memo is dropped.
+        kept: the places of those that are sent all the same, in order: what the system says, the summary of a durable
+            fold, the request that the turn works on.
+        fold: what stands in the place of the others; None while nothing is folded. Its `boundary` is "": no row's.
+        fruitless: attempts that could not bring the prompt below the trigger.
+    """
+
+    consumed: int = 0
+    digest: str = ""
+    kept: tuple[int, ...] = ()
+    fold: FoldRecord | None = None
+    fruitless: int = 0
+
+    @property
+    def summary(self) -> str:
+        """What the fold says; "" while nothing is folded."""
+        return "" if self.fold is None else self.fold.summary
+
+    def counted(self, usage: Json) -> int | None:
+        """What to store of the turn's last step as `Row.tokens` (`tokens_of`); None where the turn was folded on its
+        way: what the provider counted then is not of these rows.
+        """
+        return None if self.fold else tokens_of(usage)
+
+    def fits(self, messages: Sequence[Message]) -> bool:
+        """Whether these messages begin with those that it stands for."""
+        return self.consumed <= len(messages) and digest_of(messages[: self.consumed]) == self.digest
+
+
+@frozen(kw_only=True)
+class _Stored:
+    v: int
+    consumed: int
+    digest: str
+    kept: list[int]
+    fold: dict[str, Any] | None
+    fruitless: int
+
+
+def dump_memo(memo: Memo) -> dict[str, Json]:
+    """The memo as JSON, to be stored beside the record, for the next turn in another process."""
+    fold = None if memo.fold is None else dump_record(memo.fold)
+    said = {"consumed": memo.consumed, "digest": memo.digest, "kept": list(memo.kept)}
+    return {"v": _VERSION, **said, "fold": fold, "fruitless": memo.fruitless}
+
+
+def load_memo(value: Json) -> Memo:
+    """The memo that `dump_memo` gave; of None, where nothing is stored, an empty one.
+
+    Raises:
+        CallerError: it is damaged, or of a later version. Go on without it: then the cache is lost once, nothing else.
+    """
+    if value is None:
+        return Memo()
+    version = value.get("v") if isinstance(value, Mapping) else None
+    if version != _VERSION or isinstance(version, bool):
+        raise CallerError(f"a stored memo of version {version!r:.40} cannot be read here; this is version {_VERSION}")
+    try:
+        stored: _Stored = structure(value, _Stored)
+    except ShapeError as error:
+        raise CallerError(f"the stored memo is damaged: {error}; go on without it") from None
+    places = stored.kept
+    if stored.consumed < 0 or places != sorted({at for at in places if 0 <= at < stored.consumed}):
+        raise CallerError(f"the stored memo is damaged: {places!r:.80} of {stored.consumed} messages; go on without it")
+    fold = None if stored.fold is None else load_record(stored.fold)
+    return Memo(
+        consumed=stored.consumed, digest=stored.digest, kept=tuple(places), fold=fold, fruitless=stored.fruitless
+    )
+
+
+def with_memo(shape: Shape, messages: Sequence[Message], memo: Memo, names: Mapping[str, str]) -> list[Message]:
+    """The messages as a memo leaves them: what is kept, the summary before the turn's request, the rest.
+
+    `names`: of the tools that read, as of `summary_text`.
+    """
+    if memo.fold is None:
+        return list(messages)
+    summary = shape.read([shape.user_text(summary_text(memo.fold, **names))])
+    kept = [messages[at] for at in memo.kept]
+    requests = [at for at, message in enumerate(kept) if is_prompt(message) and not is_summary(message)]
+    place = requests[-1] if requests else len(kept)
+    return [*kept[:place], *summary, *kept[place:], *messages[memo.consumed :]]
+
+
+def is_summary(message: Message) -> bool:
+    """Whether it is what a fold serves."""
+    return message.role == "user" and any(
+        part.kind == "text" and part.text.startswith(SUMMARY_OPENING) for part in message.parts
+    )
+
+
+def digest_of(messages: Sequence[Message]) -> str:
+    """What these messages say; "" of none."""
+    return sha256(utf8("".join(map(key_of, messages)))).hexdigest() if messages else ""
+
+
+def blobs_named(messages: Sequence[Message], gone: Container[int]) -> list[Blob]:
+    """The texts that the messages at these places name as omitted: by markers in what tools returned, and in summaries
+    of folds. Each once, in order. To name one opens nothing.
+    """
+    found: dict[str, Blob] = {}
+    called: dict[str, str] = {}
+    for at, message in enumerate(messages):
+        called |= {part.call_id: part.name for part in message.of("call")}
+        if at not in gone:
+            continue
+        for part in message.of("result"):
+            texts = texts_of(Message(role=message.role, native=None, parts=(part,)))
+            tool = part.name or called.get(part.call_id, "")
+            for handle in (marker.handle for text in texts if "trimtab:" in text for marker in parse(text)):
+                if handle is not None:
+                    found.setdefault(f"trimtab:{handle}", Blob(tool=tool, uri=f"trimtab:{handle}"))
+        if is_summary(message):
+            for uri in (uri for text in texts_of(message) for uri in _URI.findall(text)):
+                found.setdefault(uri, Blob(tool="", uri=uri))
+    return list(found.values())
