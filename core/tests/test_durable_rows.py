@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from trimtab.blobs.memory import MemoryStore
 from trimtab.compaction import (
     Attachment,
     DurableCompactor,
+    Event,
     FoldRecord,
     FoldSettings,
     Row,
@@ -38,8 +40,6 @@ def row(name: Any, **more: Any) -> Row:
         ([{"role": "user", "content": "go"}], "Row"),
         ("go", "Row"),
         ([row("a"), row("b"), row("a")], "'a'"),
-        ([row(7)], "7"),
-        ([row("a", attachments=["report.pdf"])], "Attachment"),
     ],
 )
 def test_rows_that_are_none(rows: Any, said: str) -> None:
@@ -159,3 +159,43 @@ def test_a_turn_of_its_own_is_kept_before_one_inside_another() -> None:
     assert served.event.kind == "done"
     assert served.messages[1]["content"] == "the last plain one"
     assert slide("anthropic", rows, SETTINGS).messages[0]["content"] == "the last plain one"
+
+
+class Breaks(MemoryStore):
+    """Raises at `put`, before or after the texts are stored."""
+
+    def __init__(self, error: BaseException, *, late: bool) -> None:
+        super().__init__()
+        self._error = error
+        self._late = late
+
+    def put(self, blobs: Mapping[str, str], *, owner: str) -> None:
+        """Raise."""
+        if self._late:
+            super().put(blobs, owner=owner)
+        raise self._error
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("error", [OSError("no space"), RuntimeError("x" * 9_000), KeyboardInterrupt()])
+def test_a_store_that_breaks_its_contract(error: BaseException, late: bool) -> None:
+    """Killed, or failed by whatever error, between the summary and what is saved: the old state is served, and from it
+    the new one can be made.
+    """
+    rows = [row("0"), Row(id="1", messages=[{"role": "user", "content": "word " * 4_000}]), row("2"), row("3")]
+    events: list[Event] = []
+
+    def compactor(store: MemoryStore) -> DurableCompactor:
+        return DurableCompactor("openai-chat", SETTINGS, Summarizer(), on_event=events.append, store=store, owner="o")
+
+    if isinstance(error, Exception):
+        served = compactor(Breaks(error, late=late)).serve(rows)
+        assert served.record is None
+        assert served.messages == [message for one in rows for message in one.messages]
+        assert type(error).__name__ in events[-1].reason
+        assert len(events[-1].reason) < 400
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            compactor(Breaks(error, late=late)).serve(rows)
+    assert [event.kind for event in events] == ["compacting", "skipped"]
+    assert compactor(MemoryStore()).serve(rows).record is not None

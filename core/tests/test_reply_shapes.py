@@ -21,9 +21,6 @@ WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "attachments that are a number": ({"attachments": 7}, "a list of Attachment, not of int"),
     "attachments that are a text": ({"attachments": "a.txt"}, "a list of Attachment, not of str"),
     "no attachments": ({"attachments": None}, "a list of Attachment, not of NoneType"),
-    "tokens below 0": ({"tokens": -5}, "tokens of Row must be a whole number from 0"),
-    "tokens that are a bool": ({"tokens": True}, "tokens of Row must be a whole number from 0"),
-    "tokens that are no number": ({"tokens": float("nan")}, "tokens of Row must be a whole number from 0"),
 }
 
 

@@ -23,7 +23,7 @@ from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Event, OnEvent, Row, Summarize
-from trimtab.errors import CallerError, EnvelopeError, StoreError, SummaryFailed
+from trimtab.errors import CallerError, EnvelopeError, SummaryFailed
 from trimtab.telemetry import log
 from trimtab.types import BlobStore, Json
 
@@ -228,18 +228,18 @@ class DurableCompactor:
                 return fitting
         return begins[-1] if begins else 0
 
-    def _put(self, folded: _Folded) -> StoreError | None:
-        """The archive goes into the store; what kept it from that."""
+    def _put(self, folded: _Folded) -> Exception | None:
+        """The archive goes into the store; what kept it from that, whatever a store of others raises."""
         if folded.texts and self._store is not None:
             try:
                 self._store.put(folded.texts, owner=self._owner)
-            except StoreError as error:
+            except Exception as error:
                 return error
         return None
 
-    def _settle(self, folded: _Folded, now: Due, error: StoreError | None) -> None:
+    def _settle(self, folded: _Folded, now: Due, error: Exception | None) -> None:
         if error is not None:
-            now.skipped(f"the archive could not be written: {error}", error)
+            now.skipped(f"the archive could not be written: {type(error).__name__}: {error!s:.200}", error)
         else:
             now.done(after=folded.after, folded=folded.messages)
 

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.record import FoldRecord
-from trimtab.compaction.types import Attachment, Row
+from trimtab.compaction.types import Row
 from trimtab.compaction.usage import tokens_of
 from trimtab.errors import CallerError
 from trimtab.wire.histories import Message, Shape
@@ -65,10 +65,8 @@ def checked_rows(rows: Iterable[Row]) -> list[Row]:
         raise CallerError("rows must be a list of trimtab.compaction.Row, the whole history of the conversation")
     seen: set[str] = set()
     for row in found:
-        if not isinstance(row.id, str) or row.id in seen:
-            raise CallerError(f"each row needs an id of its own, a string: {row.id!r:.80} is none, or another row's")
-        if not all(isinstance(file, Attachment) for file in row.attachments):
-            raise CallerError(f"attachments of row {row.id!r:.80} must be trimtab.compaction.Attachment")
+        if row.id in seen:
+            raise CallerError(f"each row needs an id of its own: {row.id!r:.80} is that of two")
         seen.add(row.id)
     return found
 

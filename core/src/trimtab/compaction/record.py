@@ -117,7 +117,7 @@ def load_record(value: Json) -> FoldRecord:
         raise CallerError(f"the stored fold is damaged: {error}; without it the history is served whole") from None
     for one in [*stored.archive, *([stored.index] if stored.index else [])]:
         if not _BLOB_ID.fullmatch(one.id) or one.chars < 0:
-            raise CallerError(f"the stored fold is damaged: {one.id!r:.80} is no id in its archive; serve without it")
+            raise CallerError(f"the stored fold is damaged: a text of id {one.id!r:.80} and {one.chars} chars is none")
     return FoldRecord(
         boundary=stored.boundary,
         made_at=stored.made_at,

@@ -21,12 +21,6 @@ def _text(holder: object, attribute: Attribute[str], value: object) -> None:
         raise CallerError(f"{what} must be a text with something in it, not {value!r:.80}")
 
 
-def _count(holder: object, attribute: Attribute[int | None], value: object) -> None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        what = f"{attribute.name} of {type(holder).__name__}"
-        raise CallerError(f"{what} must be a whole number from 0, or None where it is not known, not {value!r:.80}")
-
-
 def _listed(given: Iterable[Json]) -> tuple[Json, ...]:
     if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
         raise CallerError(f"messages and outputs of a row are lists, not one {type(given).__name__}")
@@ -65,19 +59,18 @@ class Row:
         attachments: files that came with it.
         tokens: that the request which was sent last for this row took, its answer included, as the provider counted
             (`tokens_of`); None: not known, or not of the whole history: the turn was folded on its way
-            (`Memo.summary`).
+            (`Memo.summary`). What is no count is taken for None.
         clears: whether the user cleared the context here: nothing up to this row is served, but what the system says.
 
     Raises:
-        CallerError: the id is no text or empty, messages, outputs or attachments are no lists of what they hold, or
-            tokens no whole number from 0.
+        CallerError: the id is no text or empty, or messages, outputs or attachments are no lists of what they hold.
     """
 
     id: str = field(validator=_text)
     messages: tuple[Json, ...] = field(converter=_listed, repr=False)
     outputs: tuple[Json, ...] = field(default=(), converter=_listed, repr=False)
     attachments: tuple[Attachment, ...] = field(default=(), converter=_files)
-    tokens: int | None = field(default=None, validator=_count)
+    tokens: int | None = None
     clears: bool = False
 
 
