@@ -22,14 +22,18 @@ __all__ = ["ExtractiveSummarizer"]
 _WINDOW: Final = 100_000_000
 _MARGIN: Final = 0.97  # of the budget: pieces that are counted alone may count more together
 _PUT_ASIDE: Final = 0.85  # of the budget, at most, for facts that no sentence has room for
-_ANCHORS: Final = 0.3  # of the budget, at most, for the first and the newest sentences, whole
-_RULED: Final = 0.2  # of the budget, at most, for the rules that the user set
-_LEAST: Final = 2  # tokens of a mention, at least
+_PUT_ASIDE_DEEP: Final = 0.4  # the same for those in the middle of a very long text
+_ASKED_SHARE: Final = 0.2  # of the budget, at most, for the first request and the newest, whole
+_SAID_SHARE: Final = 0.15  # the same for what was said last
+_RULED_SHARE: Final = 0.2  # the same for the rules that the user set
+_PATIENCE: Final = 200  # so many have found no room: there is none, and the others need not be counted
 _LINE: Final = 2  # tokens of a line's mark and end
 
 _BASE: Final = {"request": 5.0, "conclusion": 4.0, "prior": 3.5, "note": 1.0, "step": 0.8}
 _FIRM: Final = 3.0  # from here on a unit's facts are put aside for
 _TOLD: Final = 3.0  # more, for what is decided or failed
+_ASKED: Final = 2.0  # more, for a question
+_QUESTIONS: Final = ("?", "？", "؟", "か。")
 _NAMED: Final = 0.5  # more, for a fact
 _MOST_NAMED: Final = 3.0
 _AGAIN: Final = 1.5  # more, for something of the prior summary that is spoken of again
@@ -106,7 +110,8 @@ def _worth(one: Unit, age: float, named: Collection[str], *, first: bool) -> flo
     if one.source != "step":  # what a tool happened to return is no reason to keep the call
         worth += min(_MOST_NAMED, _NAMED * sum(fact.weight for fact in one.facts))
     if one.source != "note" or one.facts:
-        worth += _TOLD * (one.decided or (one.failed and not one.deep))
+        worth += _TOLD * (one.decided or (one.failed and one.source != "request"))
+    worth += _ASKED * (one.source == "request" and one.text.endswith(_QUESTIONS))
     if one.source == "prior":
         worth += _AGAIN * any(fact.text in named for fact in one.facts)
     worth = worth * (_DEEP if one.deep else 1.0) * (_OLDEST + (1 - _OLDEST) * age)
@@ -146,15 +151,12 @@ class _Draft:
         """The text."""
         if not ranked:
             return ""
-        self._put_aside(ranked)
         headings = self._tokens("\n".join(f"## {one}" for one in SECTIONS)) + 2 * len(SECTIONS)
-        self.slack = self.room - headings - sum(one.tokens for one in self.missing.values())
+        self.slack = self.room - headings
         self._take_anchors(ranked)
+        self._put_aside(ranked)
         for firm in (True, False):
-            for at, one in enumerate(ranked):
-                new = at not in self.lines and not one.unit.bare and _is_firm(one.unit) is firm
-                if new and self._says_something(one.unit):
-                    self._take(at, one, tight(one.unit))
+            self._take_short(ranked, firm=firm)
             for at, line in sorted(self.lines.items()):
                 if line.short and _is_firm(line.ranked.unit) is firm:
                     self._take(at, line.ranked, line.ranked.unit.text)
@@ -171,38 +173,50 @@ class _Draft:
                         again = one.unit.source != "prior" and fact.text in old
                         worth = fact.weight * one.worth * (_SEEN_AGAIN if again else 1.0)
                         found[fact.text] = (worth, one.unit.order, one.unit, fact)
-        room = int(self.room * _PUT_ASIDE)
+        there = "\n".join(line.text for line in self.lines.values())
+        used = refused = 0
         for key, (_, order, unit, fact) in sorted(found.items(), key=lambda one: (-one[1][0], one[1][1], one[0])):
-            if room < _LEAST:
+            if refused == _PATIENCE:
                 break
+            if key in there:
+                continue
             text = labelled(unit.text, fact)
             tokens = self._tokens(f"; {text}")
-            if tokens <= room:
-                room -= tokens
+            if tokens <= self.slack and used + tokens <= self.room * (_PUT_ASIDE_DEEP if unit.deep else _PUT_ASIDE):
+                used += tokens
+                self.slack -= tokens
                 self.missing[key] = _Mention(text=text, tokens=tokens, order=order)
+            else:
+                refused += 1
 
     def _take_anchors(self, ranked: Sequence[_Ranked]) -> None:
         """The first request, what was asked and said last, and rules, word for word as far as they may."""
-        ends = [at for at, one in enumerate(ranked) if one.first or one.unit.last]
+        ends = [at for at, one in enumerate(ranked) if one.first or (one.unit.last and not one.unit.deep)]
+        asked = [at for at in ends if ranked[at].unit.source == "request" or ranked[at].first]
         taken = set(ends)
         rules = [at for at, one in enumerate(ranked) if one.unit.rule and at not in taken]
         rules.sort(key=lambda at: ranked[at].unit.order)  # new ones have their turn as requests
-        for places, share in ((ends, _ANCHORS), (rules, _RULED)):
-            room = int(self.room * share)
+        said = sorted(taken.difference(asked))
+        for places, share in ((asked, _ASKED_SHARE), (said, _SAID_SHARE), (rules, _RULED_SHARE)):
+            room, refused = int(self.room * share), 0
             for at in places:
-                if room <= 0:
+                if room <= 0 or refused == _PATIENCE:
                     break
                 before = self.slack
                 one = ranked[at]
                 if not self._take(at, one, one.unit.text):
-                    self._take(at, one, tight(one.unit))
+                    refused += not self._take(at, one, tight(one.unit))
                 room -= max(0, before - self.slack)
 
-    def _says_something(self, one: Unit) -> bool:
-        """Whether a unit adds anything: a fact that is not there yet, or a request, a decision, a failure, a step."""
-        if any(fact.text in self.missing for fact in one.facts):
-            return True
-        return one.source in ("request", "step") or one.decided or one.failed or not one.facts
+    def _take_short(self, ranked: Sequence[_Ranked], *, firm: bool) -> None:
+        """Lines for what is not there yet, the most worthy first, in few words."""
+        refused = 0
+        for at, one in enumerate(ranked):
+            if at in self.lines or one.unit.bare or _is_firm(one.unit) is not firm:
+                continue
+            names = any(fact.text in self.missing for fact in one.unit.facts)
+            if names or (refused < _PATIENCE and _says_something(one.unit)):
+                refused += not self._take(at, one, tight(one.unit))
 
     def _take(self, at: int, one: _Ranked, text: str) -> bool:
         """Put a line there, or a longer one in its place, if there is room for it."""
@@ -272,3 +286,8 @@ class _Draft:
 
 def _is_firm(one: Unit) -> bool:
     return _BASE[one.source] >= _FIRM or (bool(one.facts) and one.source == "note" and (one.decided or one.failed))
+
+
+def _says_something(one: Unit) -> bool:
+    """Whether a unit adds something even if its facts are there: a request, a decision, a failure, a step."""
+    return one.source in ("request", "step") or one.decided or one.failed or not one.facts

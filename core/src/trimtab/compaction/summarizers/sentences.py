@@ -33,13 +33,17 @@ _BACK: Final = 16
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text; lines of code blocks as they are, but for their blanks; a very long one in pieces."""
+    """The sentences of a text, each once; of code its lines as they are; very long ones in pieces."""
     in_code = False
+    seen: set[str] = set()
     for line in _LINE.split(text):
         if _FENCE.match(line):
             in_code = not in_code
             continue
         for raw in (line,) if in_code else _stopped(line):
+            if raw in seen:
+                continue
+            seen.add(raw)
             said = flat(raw if in_code else _BOLD.sub("\\1", raw[_MARK.match(raw).end() :]))  # type: ignore[union-attr]
             said = said.strip(" " if in_code else EDGES)
             if said and not _RULE.match(said):
@@ -55,19 +59,18 @@ def _stopped(line: str) -> Iterator[str]:
     """A line at its full stops."""
     begin = 0
     for found in _STOP.finditer(line):
-        at = found.start()
-        near = line[max(begin, at - _SHORT_REACH) : at]
-        ahead = line[found.end() : found.end() + 2].lstrip("+(")
-        if near.endswith(".") and _is_short(near, ahead):
+        at, behind = found.span()
+        if line[at - 1] == "." and _is_short(line[max(begin, at - _SHORT_REACH) : at], line[behind : behind + 2]):
             continue
         yield line[begin:at]
-        begin = found.end()
+        begin = behind
     yield line[begin:]
 
 
 def _is_short(near: str, ahead: str) -> bool:
+    """Whether a full stop at the end of `near` is that of an abbreviation."""
     found = _SHORT.search(near)
-    return found is not None and (found[1] is not None or "0" <= ahead[:1] <= "9")
+    return found is not None and (found[1] is not None or "0" <= ahead.lstrip("+(")[:1] <= "9")
 
 
 def _portions(said: str) -> Iterator[str]:

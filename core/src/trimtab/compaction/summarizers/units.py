@@ -25,12 +25,12 @@ _BRACKETS: Final = re.compile("\\[(?:called ([^\n:]{1,100}): |([^\n:]{1,100}?) r
 
 _FILLER: Final = 18
 _FILLER_NOTE: Final = 60
-_NEAR: Final = 2_000  # chars of a text's beginning and of its end; what stands between is said deep in it
+_NEAR: Final = 600  # chars of a text's beginning and of its end; what stands between is said deep in it
 _PLACES: Final = 1 << 16
 _STEP_ARGUMENTS: Final = 120
 _STEP_OUTCOME: Final = 120
 _STEP_READ: Final = 2_000
-_LINES: Final = re.compile("\n+")
+_ERROR: Final = re.compile("[A-Za-z](?:Error|Exception)(?![A-Za-z])")
 _BEFORE: Final = 28
 _BEHIND: Final = 20
 _GAP: Final = 40
@@ -113,28 +113,25 @@ def units_of(history: str) -> list[Unit]:
             continue
         turn += piece.speaker == "User"
         source: Source = "request" if piece.speaker == "User" else "conclusion" if at in concluding else "note"
-        telling = [one for one in _placed(piece.said) if not _is_filler(one[0], source)] or _last_said(piece.said)
-        for n, (text, deep) in enumerate(telling):
-            order = at * _PLACES + min(n, _PLACES - 1)
+        said: list[Unit] = []
+        for n, (text, deep) in enumerate(_placed(piece.said)):
             if text in seen and at not in newest:
                 continue
             seen.add(text)
-            one = unit(text, source, order, turn, last=at in newest, deep=deep, asked=source == "request")
-            found.append(one)
+            order = at * _PLACES + min(n, _PLACES - 1)
+            said.append(unit(text, source, order, turn, last=at in newest, deep=deep, asked=source == "request"))
+        telling = [one for one in said if not _is_filler(one)]
+        found += telling if telling or source == "note" else said[-1:]
     return [*found, *_steps(pieces, max(newest))]
 
 
 def _placed(said: str) -> Iterator[tuple[str, bool]]:
-    """The sentences of one text, each once, and whether they stand deep in it."""
-    size = len(said)
-    begin = 0
-    for text in dict.fromkeys(sentences(said)):
+    """The sentences of one text, and whether they stand deep in it."""
+    texts = list(sentences(said))
+    size, begin = sum(map(len, texts)), 0
+    for text in texts:
         yield text, _NEAR < begin < size - _NEAR
-        begin += len(text) + 1
-
-
-def _last_said(said: str) -> list[tuple[str, bool]]:
-    return [(text, False) for text in list(sentences(said))[-1:]]
+        begin += len(text)
 
 
 def tight(one: Unit) -> str:
@@ -155,17 +152,12 @@ def tight(one: Unit) -> str:
     return short if len(short) + 8 < len(text) else text
 
 
-def _is_filler(text: str, source: Source) -> bool:
+def _is_filler(one: Unit) -> bool:
     """Whether it is a courtesy, or announces a step: few letters, and nothing named. Letters beyond ASCII say more."""
-    if len(text) >= _FILLER_NOTE or len(text) + 2 * sum(ch > "\x7f" for ch in text) >= _most_filler(source):
+    if one.facts or len(one.text) >= _FILLER_NOTE or (one.source == "note" and (one.decided or one.failed)):
         return False
-    return next(facts_in(text), None) is None and not (
-        source == "note" and (tells_decision(text) or tells_failure(text))
-    )
-
-
-def _most_filler(source: Source) -> int:
-    return _FILLER_NOTE if source == "note" else _FILLER
+    most = _FILLER_NOTE if one.source == "note" else _FILLER
+    return len(one.text) + 2 * sum(ch > "\x7f" for ch in one.text) < most
 
 
 def _pieces(history: str) -> Iterator[_Piece]:
@@ -236,10 +228,10 @@ def _arguments(said: str) -> str:
 
 def _telling(said: str, *, failed: bool) -> str:
     """The line of an outcome that tells most: of an error the last one that names it, else the first."""
-    lines = [line for line in _LINES.split(said[:_STEP_READ]) if line.strip(EDGES)]
-    if not lines:
-        return ""
-    return next((line for line in reversed(lines) if tells_failure(line)), lines[0]) if failed else lines[0]
+    lines = [line for line in said[:_STEP_READ].split("\n") if line.strip(EDGES)]
+    if failed and len(lines) > 1:
+        return next((line for line in reversed(lines[1:]) if _ERROR.search(line) or tells_failure(line)), lines[0])
+    return lines[0] if lines else ""
 
 
 def _shortened(said: str, most: int) -> str:

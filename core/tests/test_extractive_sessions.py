@@ -1,0 +1,170 @@
+"""The extractive summary of sessions as they are: whole sentences, rules that outlive folds, no courtesies, in time."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from trimtab.compaction import SummaryRequest
+from trimtab.compaction.summarizers import ExtractiveSummarizer
+from trimtab.compaction.summarizers.sentences import sentences
+from trimtab.compaction.summarizers.words import tells_failure, tells_rule
+from trimtab.testing.briefings import briefing
+from trimtab.tokens import Estimate
+
+COUNT = Estimate().count
+
+
+def extract(history: str, budget: int, prior: str | None = None) -> str:
+    """The summary of a history."""
+    return ExtractiveSummarizer()(SummaryRequest(history=history, prior=prior, budget=budget, count=COUNT))
+
+
+SPLIT = {
+    "**Root cause:** `load` reads **kwargs; 2**8 is 256.": ["Root cause: `load` reads **kwargs; 2**8 is 256."],
+    "- **Decision**: keep it": ["Decision: keep it"],
+    "原因は**時間**です。": ["原因は時間です。"],
+    "Ask Dr. Smith, Tel. +49-30-77. Or see p. 42, Nr. 7.": ["Ask Dr. Smith, Tel. +49-30-77.", "Or see p. 42, Nr. 7."],
+    "Done. All 4 pass.": ["Done.", "All 4 pass."],
+    "```diff\n-    return a\n+    return b\n```\n- and so on": ["- return a", "+ return b", "and so on"],
+    "| a | b |\n|---|:--:|\n| 1 | 2 |": ["a | b", "1 | 2"],
+    "yes\nyes\nno": ["yes", "no"],
+}
+
+
+@pytest.mark.parametrize("text", SPLIT)
+def test_a_text_falls_into_whole_sentences(text: str) -> None:
+    """Emphasis goes in pairs, abbreviations end nothing, code keeps its signs, and what is said twice is there once."""
+    assert list(sentences(text)) == SPLIT[text]
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    """The pieces of a sentence without a full stop cut no url and no number."""
+    words = [f"https://x.example.com/{n}/{'a' * (n % 50)}?n={n * 7919}" for n in range(200)]
+    pieces = list(sentences(" ".join(words)))
+    assert len(pieces) > 10
+    assert " ".join(pieces).split(" ") == words
+    assert max(map(len, sentences("7" * 100_000))) <= 2_000
+
+
+RULES = {
+    "en": "Never push to main, always use the branch release/x-77.",
+    "de": "Niemals direkt auf main pushen, immer den Branch release/x-77 verwenden.",
+    "zh": "绝对不要推送到main，务必使用分支release/x-77。",
+    "ja": "mainには絶対にプッシュせず、必ずrelease/x-77を使ってください。",
+    "ko": "main에 절대 푸시하지 말고 항상 release/x-77을 사용하세요.",
+    "ru": "Никогда не пушь в main, всегда используй release/x-77.",
+}
+
+
+@pytest.mark.parametrize("language", RULES)
+def test_a_rule_of_the_users_outlives_six_folds(language: str) -> None:
+    """What the user asked never or always to be done is there word for word as long as the conversation lasts."""
+    assert tells_rule(RULES[language])
+    prior: str | None = None
+    for seed in range(6):
+        history = briefing(seed, turns=8).history
+        if not seed:
+            history = f"User: We move project ZEUS-4242. {RULES[language]}\n\nAssistant: I will.\n\n{history}"
+        prior = extract(history, 1_500, prior)
+    assert prior is not None
+    assert RULES[language] in prior
+    assert "ZEUS-4242" in prior
+
+
+def test_a_sentence_that_begins_with_also_is_no_list_of_facts() -> None:
+    """A request is taken up whole by the next fold, however it begins."""
+    asked = "Also: the customer is cust_77aa12; use only EUR for it."
+    first = extract(f"User: Make the invoice for A-4711.\n\nAssistant: Made it.\n\nUser: {asked}", 400)
+    assert f"- {asked}" in extract("User: And now?\n\nAssistant: It is sent, as A-4711.", 400, first)
+
+
+def test_announcements_and_courtesies_take_no_room() -> None:
+    """What the assistant says between two calls and names nothing is left out; what it found is not."""
+    history = (
+        'User: Why does job_77 fail?\n\nAssistant: Running the tests again.\n[called run: {"only":"job_77"}]\n\n'
+        "Tool: [run returned: ok]\n\nAssistant: The cause cannot be the lock, it is never taken.\n[called run: {}]\n\n"
+        "Tool: [run returned: ok]\n\nAssistant: job_77 waits for itself."
+    )
+    summary = extract(history, 400)
+    assert "Running the tests" not in summary
+    assert "cannot be the lock" in summary
+
+
+def test_a_step_says_what_came_of_it() -> None:
+    """A call is its name and the values of its arguments; of an error the line that names it is kept."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\nValueError: no row 4711'
+    history = (
+        f'User: Mend it.\n\nAssistant: [called run: {{"command":"pytest a.py"}}]\n\n'
+        f"Tool: [run returned an error: {trace}]\n\nAssistant: I will look at a.py."
+    )
+    assert "- run pytest a.py → error: ValueError: no row 4711" in extract(history, 400).partition("## Failed")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "failed"),
+    [
+        ("The login failed with code 7.", True),
+        ("The error is fixed in 9ab12cd.", False),
+        ("Error rate is down to 2 %.", False),
+        ("错误率从6.5%降到2%，已修复。", False),
+        ("第一次重试失败，返回码88。", True),
+    ],
+)
+def test_what_is_mended_has_not_failed(text: str, failed: bool) -> None:
+    """A failure that is over, and the count of failures, are no failure."""
+    assert tells_failure(text) is failed
+
+
+def test_a_pasted_log_does_not_push_out_what_is_asked() -> None:
+    """Of a long text that a user pastes, what stands before and behind it is worth more than its middle."""
+    log = "\n".join(f"2026-03-04 12:00:{n % 60:02d} ERROR worker-{n}: frame {n * 7919:x} lost" for n in range(3_000))
+    history = f"User: Here is the log of node-17.\n{log}\nWhy is INC-20417 back? Never restart node-17."
+    summary = extract(f"{history}\n\nAssistant: Disk sdb4 of node-17 is full.", 600)
+    for kept in ("Why is INC-20417 back?", "Never restart node-17.", "Disk sdb4 of node-17 is full."):
+        assert kept in summary
+
+
+def test_the_newest_of_what_is_said_twice_is_the_state() -> None:
+    """A conclusion that was drawn before, and is drawn again at last, is the newest state."""
+    again = "The queue of node-17 is empty."
+    talk = (
+        f"User: How is it?\n\nAssistant: {again}\n\nUser: And node-18?\n\nAssistant: node-18 waits for disk sdb4.\n\n"
+    )
+    summary = extract(f"{talk}User: And node-17 now?\n\nAssistant: {again}", 400)
+    assert again in summary.partition("## State")[2]
+    assert summary.count(again) == 1
+
+
+class Counted:
+    """A counter that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, text: str) -> int:
+        self.calls += 1
+        return COUNT(text)
+
+
+@pytest.mark.parametrize("as_prior", [False, True])
+@pytest.mark.parametrize("between", [" ", "\n", ". "])
+def test_what_finds_no_room_is_not_counted(between: str, as_prior: bool) -> None:
+    """Of very many facts no more are counted than there is room for, and some."""
+    text = between.join(f"A-{number}" for number in range(40_000))
+    count = Counted()
+    history, prior = ("User: go on", text) if as_prior else (f"User: {text}", None)
+    summary = ExtractiveSummarizer()(SummaryRequest(history=history, prior=prior, budget=500, count=count))
+    assert COUNT(summary) <= 500
+    assert count.calls < 4_000
+
+
+@pytest.mark.parametrize("count", [len, lambda text: len(text.split(" ")), lambda text: 0, lambda text: 7])
+@pytest.mark.parametrize("budget", [1, 5, 20, 100])
+def test_any_counter_will_do(count: object, budget: int) -> None:
+    """By whatever is counted, and however little room there is, the budget is kept."""
+    history = briefing(2, turns=3).history
+    summary = ExtractiveSummarizer()(SummaryRequest(history=history, prior=None, budget=budget, count=count))  # type: ignore[arg-type]
+    assert not summary or count(summary) <= budget  # type: ignore[operator]
+    assert re.search("[\ud800-\udfff]", summary) is None
