@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from trimtab.compaction.archive import Archive, archive_of, archive_row
 from trimtab.compaction.durable import DurableCompactor, Served
-from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
+from trimtab.compaction.loop import LoopCompactor, Stepped
 from trimtab.compaction.manifests import Retained
+from trimtab.compaction.memo import Memo, dump_memo, load_memo
 from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, load_record
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.reply import parse_summary
@@ -39,7 +40,9 @@ __all__ = [
     "SummaryRequest",
     "archive_of",
     "archive_row",
+    "dump_memo",
     "dump_record",
+    "load_memo",
     "load_record",
     "parse_summary",
     "slide",

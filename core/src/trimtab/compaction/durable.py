@@ -5,33 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Final, TypeVar
+from typing import TypeAlias, TypeVar
 
 from attrs import evolve, field, frozen
 
-from trimtab._json import blob_id
-from trimtab.compaction.archive import Archive, archive_of
+from trimtab.compaction.archive import Archiver
 from trimtab.compaction.calling import Fold, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import turns
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.events import Due, due, metered
-from trimtab.compaction.manifests import Retained, blobs_of, files_of, index_of, retained
+from trimtab.compaction.events import Due, archiving, due, metered, without_window
+from trimtab.compaction.manifests import Retained, blobs_of, files_of, index_lines, retained
+from trimtab.compaction.memo import Memo, with_memo
 from trimtab.compaction.prompt import Measured, Prompt, checked_rows, measured, prompt_of
-from trimtab.compaction.record import NEWEST, Archived, FoldRecord, summary_text
+from trimtab.compaction.record import FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Event, OnEvent, Row, Summarize
-from trimtab.errors import CallerError, EnvelopeError, SummaryFailed
-from trimtab.telemetry import log
+from trimtab.errors import EnvelopeError, SummaryFailed
 from trimtab.types import BlobStore, Json
+from trimtab.wire.histories import Message
 
 __all__ = ["DurableCompactor", "Served"]
 
 T = TypeVar("T")
 
-NO_WINDOW: Final = "no window is known that holds a prompt"
+Records: TypeAlias = FoldRecord | Sequence[FoldRecord | None] | None
 
 
 @frozen(kw_only=True)
@@ -39,9 +39,12 @@ class Served:
     """What is sent, and what is to be stored.
 
     Attributes:
-        messages: for the request, in the protocol's own shape.
-        record: to be stored in place of the one given; the same object where nothing was folded.
+        messages: for the request, in the protocol's own shape; where `memo` holds a fold, for `LoopCompactor.step`,
+            which sends them as the memo leaves them.
+        record: to be stored in place of the one given; the same object where nothing was folded. Of several given, the
+            one that is used; None: none of them folds anything of these rows.
         event: `done` or `skipped` where a fold was due or no window is known; None where none was due.
+        memo: what is left of the folds inside earlier turns; for the first step of this one.
         repairs: what was amiss in the history, and mended.
         retained: what the model may open: the rows that are served and those behind the fold.
     """
@@ -49,16 +52,19 @@ class Served:
     messages: list[Json] = field(repr=False)
     record: FoldRecord | None
     event: Event | None
+    memo: Memo = field(factory=Memo, repr=False)
     repairs: tuple[Repair, ...] = ()
     retained: Retained = field(factory=Retained, repr=False)
 
 
 @frozen(kw_only=True)
 class _Plan:
-    """A fold that is due: the prompt as it is now, its size, and what is to become of it."""
+    """A fold that is due: the prompt as it is now, its size, and what is to become of it. `served`: if it is not."""
 
     rows: Sequence[Row] = field(repr=False)
     prompt: Prompt
+    served: Served
+    messages: Sequence[Message] = field(repr=False)
     size: Measured
     budgets: Budgets
     estimator: Estimator
@@ -72,6 +78,7 @@ class _Folded:
     prompt: Prompt
     after: int
     messages: int
+    reason: str
     texts: dict[str, str] = field(repr=False)
 
 
@@ -110,160 +117,181 @@ class DurableCompactor:
             CallerError: an unknown protocol or summarizer; a time limit that is none; a store without an owner or
                 without a read tool.
         """
-        if store is not None and (not isinstance(owner, str) or not read_tool):
-            raise CallerError("an archive needs an owner (owner=) and a tool that reads it (read_tool=)")
         self._shape = shape_named(protocol)
         self._settings = settings
         self._summarize = summarizer_of(summarizer)
         self._timeout = limit_of(timeout)
         self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
-        self._store = store
-        self._owner = owner or ""
+        self._archiver = Archiver(store, owner, read_tool)
 
-    def serve(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None = None) -> Served:
+    def serve(self, rows: Iterable[Row], record: Records = None, memo: Memo | None = None) -> Served:
         """What to send of these rows. A failing summarizer, or store, changes nothing: history is served as it was.
 
         Args:
             rows: the way from the conversation's beginning to its newest row, all of it, whatever was folded.
             record: what was stored of it; several where branches have one each: that which folds most of this way is
                 used. One whose boundary is not among the rows folds nothing of them.
+            memo: of the last step of the turn before: what was folded then stays folded, until a fold here takes it up.
+                One that is of other messages is dropped.
 
         Raises:
             CallerError: the summarizer is async; something in `rows` is no row, or two have one id; a record is none.
         """
-        plan = self._plan(rows, record)
+        plan = self._plan(rows, record, memo)
         if isinstance(plan, Served):
             return plan
         with due("durable", plan.size.tokens, self._on_event) as now:
             folded = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
             if folded is not None:
-                self._settle(folded, now, self._put(folded))
-        return self._answer(plan, now, folded, record)
+                with archiving(now):
+                    self._archiver.put(folded.texts)
+                    now.done(after=folded.after, folded=folded.messages, reason=folded.reason)
+        return self._answer(plan, folded, now)
 
-    async def aserve(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None = None) -> Served:
+    async def aserve(self, rows: Iterable[Row], record: Records = None, memo: Memo | None = None) -> Served:
         """As `serve`, also with an async summarizer. The store is written in a worker thread."""
-        plan = self._plan(rows, record)
+        plan = self._plan(rows, record, memo)
         if isinstance(plan, Served):
             return plan
         with due("durable", plan.size.tokens, self._on_event) as now:
             folded = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
             if folded is not None:
-                self._settle(folded, now, await asyncio.to_thread(self._put, folded))
-        return self._answer(plan, now, folded, record)
+                with archiving(now):
+                    await asyncio.to_thread(self._archiver.put, folded.texts)
+                    now.done(after=folded.after, folded=folded.messages, reason=folded.reason)
+        return self._answer(plan, folded, now)
 
-    def _plan(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> _Plan | Served:
+    def _plan(self, rows: Iterable[Row], record: Records, memo: Memo | None) -> _Plan | Served:
         """The fold that is due; what is served, where none is."""
         rows = checked_rows(rows)
         prompt = self._prompt(rows, record)
+        served = self._served(prompt, None)
+        if prompt.record is None and isinstance(record, FoldRecord):
+            served = evolve(served, record=record)
         budgets = self._settings.budgets()
+        messages = self._shape.read(served.messages)
+        if memo is not None and memo.fold is not None and memo.fits(messages):
+            served = _with_memo(served, memo)
         if budgets is None:
-            log.warning("no durable fold: %s (windows=%r)", NO_WINDOW, self._settings.windows)
-            return self._served(prompt, record, Event(kind="skipped", lane="durable", reason=NO_WINDOW))
+            return evolve(served, event=without_window("durable", self._settings))
         estimator = Estimator(self._settings)
         size = measured(prompt, estimator)
+        if served.memo.fold is not None:  # what a provider has counted since was not of these rows
+            sent = with_memo(self._shape, messages, served.memo, self._names)
+            size = Measured(tokens=estimator.beside + estimator.messages(sent))
         if size.tokens <= budgets.trigger:
-            return self._served(prompt, record, None)
-        return _Plan(rows=rows, prompt=prompt, size=size, budgets=budgets, estimator=estimator)
+            return served
+        return _Plan(
+            rows=rows,
+            prompt=prompt,
+            served=served,
+            messages=messages,
+            size=size,
+            budgets=budgets,
+            estimator=estimator,
+        )
 
     def _fold(self, plan: _Plan, now: Due) -> Fold[_Folded | None]:
         """The fold; None: it is skipped, and `now` knows why."""
         begin = self._boundary(plan)
-        messages = [message for _, found in plan.prompt.rows[:begin] for message in found]
-        if plan.size.of(plan.estimator.messages(messages)) <= plan.budgets.summary:
+        told, prior = self._told(plan, begin)
+        room = plan.estimator.messages(told) + plan.estimator.text(plan.served.memo.summary)
+        if not begin or plan.size.of(room) <= plan.budgets.summary:
             now.skipped("nothing to fold: what is old enough takes no more room than a summary")
             return None
-        before = plan.prompt.record
+        folded = [row for row, _ in plan.prompt.rows[:begin]]
         try:
-            blobs = blobs_of([row for row, _ in plan.prompt.rows[:begin]])
-            summary = yield from summary_of(
-                messages,
-                None if before is None else before.summary,
-                plan.budgets.summary,
-                room_of(self._summarize, plan.budgets.window, plan.budgets.summary),
-                plan.estimator,
-            )
+            blobs = blobs_of(folded)
+            taken = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
+            summary = yield from summary_of(told, prior, plan.budgets.summary, taken, plan.estimator)
         except (EnvelopeError, SummaryFailed) as error:
             now.skipped(str(error), error)
             return None
-        archive = None if self._store is None else archive_of(messages)
-        folded = [row for row, _ in plan.prompt.rows[:begin]]
-        record = FoldRecord(
+        before = plan.prompt.record or FoldRecord(boundary="", made_at="", summary="")
+        messages = [message for _, found in plan.prompt.rows[:begin] for message in found]
+        record = evolve(
+            before,
             boundary=folded[-1].id,
             made_at=plan.rows[-1].id,
             summary=summary,
-            files=_each([*(before.files if before else ()), *files_of(folded)]),
-            blobs=_each([*(before.blobs if before else ()), *blobs]),
-            archive=_each([*(before.archive if before else ()), *(archive.entries if archive else ())]),
+            files=_each([*before.files, *files_of(folded)]),
+            blobs=_each([*before.blobs, *blobs]),
         )
-        texts: dict[str, str] = {}
-        if archive is not None:
-            record, texts = self._indexed(plan, record, archive)
+        live = plan.prompt.live
+        behind = len(live) - len(plan.prompt.rows) + begin
+        record, texts = self._archiver.archived(record, messages, lambda: index_lines(live[:behind]))
+        return self._measured(plan, record, len(messages), texts, now)
+
+    def _measured(
+        self, plan: _Plan, record: FoldRecord, messages: int, texts: dict[str, str], now: Due
+    ) -> _Folded | None:
+        """A fold with what it leaves; None: it leaves no less than there was."""
         prompt = self._prompt(plan.rows, record)
         after = plan.size.of(plan.estimator.beside + plan.estimator.messages(prompt.messages))
         if after >= plan.size.tokens:
             now.skipped("the summary takes no less room than what it stands for")
             return None
-        return _Folded(record=record, prompt=prompt, after=after, messages=len(messages), texts=texts)
+        most = plan.budgets.trigger
+        reason = f"the prompt cannot be brought below {most:,} tokens by folding" if after > most else ""
+        return _Folded(record=record, prompt=prompt, after=after, messages=messages, reason=reason, texts=texts)
 
-    def _indexed(self, plan: _Plan, record: FoldRecord, archive: Archive) -> tuple[FoldRecord, dict[str, str]]:
-        """The record, with an index where it names too many texts; and what is to be stored."""
-        if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
-            return record, dict(archive.blobs)
-        ids = [row.id for row in plan.prompt.live]
-        text = index_of(plan.prompt.live[: ids.index(record.boundary) + 1], record.archive)
-        index = Archived(id=blob_id(text), chars=len(text), kind="index")
-        return evolve(record, index=index), {**archive.blobs, index.id: text}
+    def _told(self, plan: _Plan, begin: int) -> tuple[Sequence[Message], str | None]:
+        """What a summarizer is told of the first rows, and the summary of what came before. What was folded inside a
+        turn it is not told again.
+        """
+        prior = None if plan.prompt.record is None else plan.prompt.record.summary
+        memo = plan.served.memo
+        rest = [message.native for _, found in plan.prompt.rows[begin:] for message in found]
+        end = len(plan.messages) - len(rest)
+        same = zip(plan.messages[end:], rest, strict=True)
+        if memo.fold is not None and end >= memo.consumed and all(one.native is native for one, native in same):
+            return plan.messages[memo.consumed : end], "\n\n".join(filter(None, (prior, memo.summary)))
+        return [message for _, found in plan.prompt.rows[:begin] for message in found], prior
 
     def _boundary(self, plan: _Plan) -> int:
         """The first row that is kept: the earliest that begins a turn and from which on all fits; else the last one."""
         rows = [messages for _, messages in plan.prompt.rows]
         sizes = [plan.estimator.messages(messages) for messages in rows]
         rest = [0, *accumulate(reversed(sizes))][::-1]  # from each row on
+        system = (one for one in plan.prompt.messages if one.role == "system")
+        fixed = plan.estimator.beside + plan.estimator.messages(system)
+        keep = plan.budgets.kept(plan.size.of(fixed))
         begins: list[int] = []
         for inside in (False, True):
             begins = turns(self._shape, rows, inside=inside)
-            fitting = next((at for at in begins if plan.size.of(rest[at]) <= plan.budgets.keep), None)
+            fitting = next((at for at in begins if plan.size.of(rest[at]) <= keep), None)
             if fitting is not None:
                 return fitting
         return begins[-1] if begins else 0
 
-    def _put(self, folded: _Folded) -> Exception | None:
-        """The archive goes into the store; what kept it from that, whatever a store of others raises."""
-        if folded.texts and self._store is not None:
-            try:
-                self._store.put(folded.texts, owner=self._owner)
-            except Exception as error:
-                return error
-        return None
+    def _prompt(self, rows: Sequence[Row], record: Records) -> Prompt:
+        known = [record] if record is None or isinstance(record, FoldRecord) else record
+        records = [one for one in known if one is not None]
+        return prompt_of(self._shape, rows, records, lambda one: summary_text(one, **self._names))
 
-    def _settle(self, folded: _Folded, now: Due, error: Exception | None) -> None:
-        if error is not None:
-            now.skipped(f"the archive could not be written: {type(error).__name__}: {error!s:.200}", error)
-        else:
-            now.done(after=folded.after, folded=folded.messages)
+    def _answer(self, plan: _Plan, folded: _Folded | None, now: Due) -> Served:
+        """What is served now; a fold counts if its archive is written."""
+        if folded is None or not now.is_done:
+            return evolve(plan.served, event=now.verdict)
+        return self._served(folded.prompt, now.verdict)
 
-    def _prompt(self, rows: Sequence[Row], record: FoldRecord | Sequence[FoldRecord] | None) -> Prompt:
-        known = [] if record is None else [record] if isinstance(record, FoldRecord) else record
-        return prompt_of(self._shape, rows, known, lambda one: summary_text(one, **self._names))
-
-    def _answer(
-        self, plan: _Plan, now: Due, folded: _Folded | None, record: FoldRecord | Sequence[FoldRecord] | None
-    ) -> Served:
-        if folded is None or now.verdict is None or now.verdict.kind != "done":
-            return self._served(plan.prompt, record, now.verdict)
-        return self._served(folded.prompt, folded.record, now.verdict)
-
-    def _served(self, prompt: Prompt, record: FoldRecord | Sequence[FoldRecord] | None, event: Event | None) -> Served:
+    def _served(self, prompt: Prompt, event: Event | None) -> Served:
         natives, repairs = repaired(self._shape, prompt.messages)
-        used = prompt.record
         return Served(
             messages=self._shape.joined(natives),
-            record=used if used is not None else record if isinstance(record, FoldRecord) else None,
+            record=prompt.record,
             event=event,
             repairs=repairs,
-            retained=retained(prompt.live, used),
+            retained=retained(prompt.live, prompt.record),
         )
+
+
+def _with_memo(served: Served, memo: Memo) -> Served:
+    """The same, as a memo of the turn before leaves it. What could not be folded in that turn is tried again."""
+    kept = served.retained
+    outputs = (*kept.outputs, *retained((), memo.fold).outputs)
+    return evolve(served, memo=evolve(memo, fruitless=0), retained=evolve(kept, outputs=outputs))
 
 
 def _each(some: Iterable[T]) -> tuple[T, ...]:

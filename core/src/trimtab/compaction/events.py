@@ -9,10 +9,11 @@ from typing import TypeVar
 from attrs import define, field
 
 from trimtab.compaction.calling import LONGEST_REPLY, Fold
+from trimtab.compaction.settings import FoldSettings
 from trimtab.compaction.types import Event, Lane, OnEvent
 from trimtab.telemetry import log, span
 
-__all__ = ["Due", "archiving", "due", "metered"]
+__all__ = ["Due", "archiving", "due", "metered", "without_window"]
 
 T = TypeVar("T")
 
@@ -47,6 +48,13 @@ class Due:
         self.verdict = Event(kind="skipped", lane=self.lane, reason=reason, before=self.before)
         self.error = error
         log.warning("no %s fold: %s", self.lane, reason)
+
+
+def without_window(lane: Lane, settings: FoldSettings) -> Event:
+    """`skipped`, since no window is known. Nobody is told but by this and the log: no fold is due."""
+    reason = "no window is known that holds a prompt"
+    log.warning("no %s fold: %s (windows=%r)", lane, reason, settings.windows)
+    return Event(kind="skipped", lane=lane, reason=reason)
 
 
 @contextmanager

@@ -12,9 +12,8 @@ from trimtab.compaction.archive import Archiver
 from trimtab.compaction.calling import TOO_LONG, Fold, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import clean_cuts
-from trimtab.compaction.durable import NO_WINDOW
 from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.events import Due, archiving, due, metered
+from trimtab.compaction.events import Due, archiving, due, metered, without_window
 from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.memo import Memo, blobs_named, digest_of, is_summary, with_memo
 from trimtab.compaction.prompt import Measured
@@ -25,7 +24,6 @@ from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
 from trimtab.compaction.usage import tokens_of
 from trimtab.errors import CallerError, SummaryFailed
-from trimtab.telemetry import log
 from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, is_prompt
 
@@ -157,9 +155,7 @@ class LoopCompactor:
             memo, usage = Memo(), None  # another history: what was counted was not this one
         budgets = self._settings.budgets()
         if budgets is None:
-            log.warning("no loop fold: %s (windows=%r)", NO_WINDOW, self._settings.windows)
-            event = Event(kind="skipped", lane="loop", reason=NO_WINDOW)
-            return self._stepped(natives, messages, memo, event)
+            return self._stepped(natives, messages, memo, without_window("loop", self._settings))
         size = self._measured(messages, memo, tokens_of(usage))
         if size.tokens <= budgets.trigger:
             return self._stepped(natives, messages, memo, None)
@@ -212,7 +208,9 @@ class LoopCompactor:
             blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
         )
         if self._archiver.is_on:
-            record, more = self._archiver.archived(record, [plan.messages[at] for at in gone], lambda: _lines(record.blobs))
+            record, more = self._archiver.archived(
+                record, [plan.messages[at] for at in gone], lambda: _lines(record.blobs)
+            )
             texts |= more
         else:
             record = evolve(record, blobs=self._fitting(record.blobs, plan.budgets.summary))

@@ -9,14 +9,14 @@ from typing import Final
 from attrs import field, frozen
 
 from trimtab.compaction.archive import archive_row, archived
-from trimtab.compaction.record import Archived, Blob, FoldRecord, listed_name
+from trimtab.compaction.record import Blob, FoldRecord, listed_name
 from trimtab.compaction.types import Attachment, Row
 from trimtab.envelope import BlobRef, Envelope, read
 from trimtab.marker import HANDLE_DIGITS
 from trimtab.pointer import locate
 from trimtab.types import Json
 
-__all__ = ["Retained", "blobs_of", "files_of", "index_of", "retained"]
+__all__ = ["Retained", "blobs_of", "files_of", "index_lines", "retained"]
 
 _FIRST: Final = 80  # chars
 _BLANK: Final = " \t\r\n"
@@ -52,13 +52,12 @@ def blobs_of(rows: Iterable[Row]) -> list[Blob]:
     return [Blob(tool=envelope.tool, uri=uri) for uri, envelope, _ in _named(rows)]
 
 
-def index_of(rows: Iterable[Row], archive: Iterable[Archived]) -> str:
-    """A line for each text that these rows name, with the first words that are shown of it, and for the archive's."""
-    lines = [
+def index_lines(rows: Iterable[Row]) -> list[str]:
+    """A line of an index for each text that these rows name, with the first words that are shown of it."""
+    return [
         f"{listed_name(envelope.tool) if envelope.tool else ''} {uri} {_first_words(envelope, ref)}".rstrip(" ")
         for uri, envelope, ref in _named(rows)
     ]
-    return "\n".join([*lines, *(f"{one.kind} trimtab:{one.id[:HANDLE_DIGITS]}" for one in archive)])
 
 
 def _named(rows: Iterable[Row]) -> list[tuple[str, Envelope, BlobRef]]:

@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from trimtab._json import utf8
 from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, dump_record, load_record, summary_text

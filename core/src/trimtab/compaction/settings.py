@@ -117,7 +117,7 @@ class FoldSettings:
         summary = trigger // _SUMMARY
         if summary < _LEAST_SUMMARY:
             return None
-        return Budgets(window=window, trigger=trigger, keep=math.floor(trigger * _KEEP), summary=summary)
+        return Budgets(window=window, trigger=trigger, summary=summary)
 
 
 def tokens_in(value: object) -> int | None:

@@ -90,7 +90,7 @@ def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, mo
 def _slid(begins: Sequence[int], sizes: Sequence[int], begin: int, beside: int, budgets: Budgets) -> int:
     """The first row that is sent, found by letting the window slide from the first turn to the last."""
     upto = [0, *accumulate(sizes)]
-    keep = min(budgets.keep, max(0, budgets.trigger - beside))
+    keep = budgets.kept(beside)
     for number, end in enumerate([*begins[1:], len(sizes)]):
         # A turn is asked for with its prompt, and grows until the next one.
         for here in (begins[number] + 1, end):
