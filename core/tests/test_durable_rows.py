@@ -19,7 +19,7 @@ from trimtab.compaction import (
     load_record,
     slide,
 )
-from trimtab.compaction.manifests import index_of
+from trimtab.compaction.manifests import index_lines
 from trimtab.compaction.record import Archived
 from trimtab.errors import CallerError
 from trimtab.testing.folds import Summarizer, refused
@@ -140,8 +140,8 @@ def test_a_tool_whose_name_is_a_line_of_the_index() -> None:
         )
         for at, name in enumerate(names)
     ]
-    assert index_of(rows[:1], []) == "read trimtab:3f2a9c1b7d04e5f6 a b"
-    assert index_of(rows[1:], []).startswith('"x\\nread trimtab:deadbeefdeadbeef of mine" trimtab:3f2a9c1b7d04e5f6')
+    assert index_lines(rows[:1]) == ["read trimtab:3f2a9c1b7d04e5f6 a b"]
+    assert index_lines(rows[1:])[0].startswith('"x\\nread trimtab:deadbeefdeadbeef of mine" trimtab:3f2a9c1b7d04e5f6')
 
 
 def test_a_turn_of_its_own_is_kept_before_one_inside_another() -> None:

@@ -45,5 +45,5 @@ def test_the_names_and_numbers_of_the_page() -> None:
     table = PAGE[PAGE.index("## Repairs") :]
     assert sorted(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == sorted(get_args(RepairKind))
     assert all(f"`{name}`" in PAGE for name in WRITERS)
-    assert FoldSettings(windows=10_000).budgets() == Budgets(window=10_000, trigger=7_200, keep=2_700, summary=720)
+    assert FoldSettings(windows=10_000).budgets() == Budgets(window=10_000, trigger=7_200, summary=720)
     assert f"more than {NEWEST} texts" in PAGE

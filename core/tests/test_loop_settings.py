@@ -138,4 +138,4 @@ def test_settings_that_cannot_be_meant(wrong: dict[str, Any]) -> None:
 def test_windows_that_hold_no_prompt(windows: Any) -> None:
     """Where a summary could not be as long as prose is at least, no summarizer is asked in vain at every step."""
     assert FoldSettings(windows=windows).budgets() is None
-    assert FoldSettings(windows=223).budgets() == Budgets(window=223, trigger=160, keep=60, summary=16)
+    assert FoldSettings(windows=223).budgets() == Budgets(window=223, trigger=160, summary=16)

@@ -266,9 +266,8 @@ class DurableCompactor:
         return begins[-1] if begins else 0
 
     def _prompt(self, rows: Sequence[Row], record: Records) -> Prompt:
-        known = [record] if record is None or isinstance(record, FoldRecord) else record
-        records = [one for one in known if one is not None]
-        return prompt_of(self._shape, rows, records, lambda one: summary_text(one, **self._names))
+        known = [] if record is None else [record] if isinstance(record, FoldRecord) else record
+        return prompt_of(self._shape, rows, known, lambda one: summary_text(one, **self._names))
 
     def _answer(self, plan: _Plan, folded: _Folded | None, now: Due) -> Served:
         """What is served now; a fold counts if its archive is written."""

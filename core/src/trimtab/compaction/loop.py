@@ -29,6 +29,7 @@ from trimtab.wire.histories import Message, is_prompt
 
 __all__ = ["LoopCompactor", "Stepped"]
 
+_NAMES: Final = 4  # the trigger is at least so many times what the names of omitted texts take, where no index has them
 _FRUITLESS: Final = 2  # attempts in a turn that cannot bring the prompt below the trigger
 
 
@@ -213,7 +214,7 @@ class LoopCompactor:
             )
             texts |= more
         else:
-            record = evolve(record, blobs=self._fitting(record.blobs, plan.budgets.summary))
+            record = evolve(record, blobs=self._fitting(record.blobs, plan.budgets.trigger // _NAMES))
         return Memo(
             consumed=consumed,
             digest=digest_of(plan.messages[:consumed]),
@@ -223,7 +224,7 @@ class LoopCompactor:
         )
 
     def _fitting(self, blobs: Sequence[Blob], room: int) -> tuple[Blob, ...]:
-        """The newest of them that take no more room than a summary: pages may name as many as they like."""
+        """The newest of them whose names fit so many tokens: a page may name as many as it likes."""
         end = len(blobs)
         while end and (room := room - self._estimator.text(f"{blobs[end - 1].uri}, ")) >= 0:
             end -= 1

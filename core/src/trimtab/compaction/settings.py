@@ -40,9 +40,10 @@ class Budgets:
         """Tokens at the end of a conversation that a fold keeps as they are.
 
         `fixed`: tokens of what no fold takes away, such as tools and system prompt: what they take is neither kept nor
-        free. Else a prompt would be folded again as soon as a little is added to it.
+        free. Else a prompt would be folded again as soon as a little is added to it. As much as a summary is kept
+        always.
         """
-        return math.floor(max(0, self.trigger - fixed) * _KEEP)
+        return max(self.summary, math.floor((self.trigger - fixed) * _KEEP))
 
 
 def _several(given: Any) -> tuple[Any, ...]:
