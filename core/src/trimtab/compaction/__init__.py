@@ -10,7 +10,7 @@ from trimtab.compaction.archive import Archive, archive_of, archive_row
 from trimtab.compaction.durable import DurableCompactor, Served
 from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
 from trimtab.compaction.manifests import Retained
-from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, load_record
+from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, dump_row, load_record, load_row
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.settings import Budgets, FoldSettings
@@ -40,7 +40,9 @@ __all__ = [
     "archive_of",
     "archive_row",
     "dump_record",
+    "dump_row",
     "load_record",
+    "load_row",
     "parse_summary",
     "slide",
     "tokens_of",
