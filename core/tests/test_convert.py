@@ -49,6 +49,12 @@ def test_a_value_fits(value: Any, shape: Any) -> None:
     structure(value, shape)
 
 
+@pytest.mark.parametrize(("shape", "made"), [(list[int], [1, 2]), (tuple[int, ...], (1, 2))])
+def test_a_sequence_is_made_as_its_type(shape: Any, made: Any) -> None:
+    """A list from JSON becomes a tuple where the type is one."""
+    assert structure([1, 2], shape) == made
+
+
 @pytest.mark.parametrize(
     ("value", "shape", "place"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +18,9 @@ from trimtab.compaction import (
     FoldSettings,
     Row,
     dump_record,
+    dump_row,
     load_record,
+    load_row,
     slide,
 )
 from trimtab.compaction.manifests import index_lines
@@ -57,11 +61,93 @@ def test_rows_of_any_iterable() -> None:
     assert [compactor.serve(one).messages for one in given] == [compactor.serve(rows).messages] * 2
 
 
-@pytest.mark.parametrize("record", [dump_record(RECORD), [dump_record(RECORD)], "{}", 7, [None]])
+@pytest.mark.parametrize("record", [dump_record(RECORD), [dump_record(RECORD)], "{}", 7])
 def test_a_record_that_was_not_loaded(record: Any) -> None:
     """What stands in the column is not what is served from: the error names `load_record`."""
     with pytest.raises(CallerError, match="load_record"):
         DurableCompactor("openai-chat", SETTINGS).serve([row("a"), row("b")], record)
+
+
+def test_where_nothing_is_stored_yet() -> None:
+    """None goes in and out, as NULL in a column does; a list of records may hold it."""
+    assert dump_record(None) is None
+    assert load_record(None) is None
+    rows = [row("a"), row("b")]
+    served = DurableCompactor("openai-chat", SETTINGS).serve(rows, [RECORD, load_record(None)])  # type: ignore[list-item]
+    assert served.record is RECORD
+
+
+@pytest.mark.parametrize("text", ["null", "{}", b"{}", json.dumps(dump_record(RECORD))])
+@pytest.mark.parametrize("load", [load_record, load_row])
+def test_json_that_was_not_read(load: Callable[[Json], object], text: Json) -> None:
+    """A column of text: the error says what is missing, and nothing about a version."""
+    with pytest.raises(CallerError, match=r"not text: json\.loads it first"):
+        load(text)
+
+
+ROW = Row(
+    id="7",
+    messages=[{"role": "user", "content": "Read 1.0, é and 😀."}, {"role": "assistant", "content": None}],
+    outputs=["short", {"$persistedToolOutput": {"v": 3, "tool": "read", "skeleton": "x", "blobRefs": []}}],
+    attachments=[Attachment(id="f1", name="spec.pdf")],
+    tokens=812,
+    clears=True,
+)
+AS_DATA: dict[str, Json] = {
+    "v": 1,
+    "id": "7",
+    "messages": list(ROW.messages),
+    "outputs": list(ROW.outputs),
+    "attachments": [{"id": "f1", "name": "spec.pdf"}],
+    "tokens": 812,
+    "clears": True,
+}
+
+
+def test_rows_as_data() -> None:
+    """A row is stored with its attachments and comes back as it was; version 1 opens for good."""
+    assert dump_row(ROW) == AS_DATA
+    assert load_row(json.loads(json.dumps(AS_DATA))) == ROW
+    bare = row("a")
+    assert load_row(json.loads(json.dumps(dump_row(bare)))) == bare
+
+
+@pytest.mark.parametrize("tokens", [math.nan, 0, -3, "9"])
+def test_a_count_that_is_none_is_not_stored(tokens: Any) -> None:
+    """It would be no JSON, or no number."""
+    assert dump_row(row("a", tokens=tokens))["tokens"] is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"v": 2},
+        {"v": True},
+        {"id": ""},
+        {"messages": "x"},
+        {"attachments": [{"id": "f1"}]},
+        {"tokens": "9"},
+        {"clears": 1},
+    ],
+)
+def test_a_stored_row_that_is_damaged(change: dict[str, Json]) -> None:
+    """It is refused, never guessed at."""
+    with pytest.raises(CallerError, match="stored row"):
+        load_row({**AS_DATA, **change})
+    with pytest.raises(CallerError, match=f"damaged: {next(iter(change))} of it is missing|version None"):
+        load_row({name: value for name, value in AS_DATA.items() if name not in change})
+
+
+@pytest.mark.parametrize(
+    "lane", [lambda rows: DurableCompactor("vllm", SETTINGS).serve(rows), lambda rows: slide("vllm", rows, SETTINGS)]
+)
+def test_stored_outputs_that_were_not_read(lane: Callable[[list[Row]], Any], caplog: pytest.LogCaptureFixture) -> None:
+    """A stored output given as text names nothing: what a tool returned cannot open a text. The log says so, once."""
+    text = json.dumps(ROW.outputs[1])
+    served = lane([row("a", outputs=["short", text, text]), row("b", outputs=[text])])
+    assert [record.getMessage()[:7] for record in caplog.records] == ["3 of th"]
+    assert "json.loads" in caplog.text
+    assert served.retained.outputs[1] == text
 
 
 @pytest.mark.parametrize("entry", [{"id": "x"}, {"id": "../etc/passwd"}, {"id": "A" * 32}, {"chars": -1}])
@@ -72,9 +158,9 @@ def test_an_archive_that_is_damaged(name: str, entry: dict[str, Json]) -> None:
     with pytest.raises(CallerError, match="the stored fold is damaged"):
         load_record({**dump_record(RECORD), name: entry if name == "index" else [entry]})
     whole = Archived(id="0" * 32, chars=3, kind="messages")
-    assert (
-        load_record({**dump_record(RECORD), "index": {"id": "0" * 32, "chars": 3, "kind": "messages"}}).index == whole
-    )
+    record = load_record({**dump_record(RECORD), "index": {"id": "0" * 32, "chars": 3, "kind": "messages"}})
+    assert record is not None
+    assert record.index == whole
 
 
 def anthropic(number: int) -> list[Json]:
@@ -112,7 +198,7 @@ def test_prompts_that_stand_in_one_message_with_results(name: str, write: Callab
     assert served.repairs == ()
     assert refused(name, served.messages) == []
     slid = slide(name, rows, SETTINGS)
-    assert slid.event is not None
+    assert slid.gone > 0
     assert refused(name, slid.messages) == []
     assert [repair.kind for repair in slid.repairs] == ["opened"]
 

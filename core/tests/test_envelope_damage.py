@@ -251,3 +251,15 @@ def test_a_ref_is_only_read_below_a_list_of_its_own() -> None:
     envelope = read(row)
     assert envelope is not None
     assert len(envelope.refs) == 5
+
+
+def test_rows_that_were_not_read(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+    """A row as text names nothing, since a tool can return such a text; the log says once what to do."""
+    trimmed = host.trim("read", "a line of a page\n" * 4_000)
+    assert host.allow_list([trimmed.row]).held
+    assert not caplog.records
+    rows = iter([trimmed.row_text, trimmed.row_text, "short", {"a": trimmed.row_text}])
+    assert host.allow_list(rows).held == frozenset()
+    (record,) = caplog.records
+    assert record.getMessage().startswith("2 of these rows are text")
+    assert "json.loads" in record.getMessage()

@@ -46,7 +46,7 @@ def test_what_fits_is_sent_whole() -> None:
     """Up to the trigger nothing slides, and nothing is told."""
     rows = turns(13)
     slid = slide("openai-chat", rows, WINDOW)
-    assert slid.event is None
+    assert (slid.gone, slid.before, slid.after) == (0, 2_700, 2_700)
     assert slid.rows == tuple(rows)
     assert slid.messages == [row.messages[0] for row in rows]
 
@@ -55,9 +55,7 @@ def test_whole_turns_slide_out() -> None:
     """Above it the prompt becomes as small as after a fold, opens with a prompt, and says what went."""
     slid = slide("openai-chat", turns(14), WINDOW)
     assert ids(slid.rows) == ("u10", 9)
-    assert slid.event is not None
-    assert (slid.event.kind, slid.event.lane) == ("done", "window")
-    assert (slid.event.before, slid.event.after, slid.event.folded) == (2_900, 900, 20)
+    assert (slid.gone, slid.before, slid.after) == (20, 2_900, 900)
 
 
 def test_the_window_rests_between_slides() -> None:

@@ -85,6 +85,12 @@ def _bare(shape: Any) -> Any:
     return get_args(shape)[0] if get_origin(shape) is Annotated else shape
 
 
+def _sequence(converter: Converter, shape: Any) -> Callable[[Any, Any], Any]:
+    """The hook of a list or a tuple of any length: cattrs' own gives a list for both."""
+    structured = list_structure_factory(shape, converter)
+    return (lambda value, of: tuple(structured(value, of))) if get_origin(shape) is tuple else structured
+
+
 def _only(kind: type, hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The hook for values of JSON's own container type: cattrs also takes a string for a list, or a list of keys."""
 
@@ -109,9 +115,7 @@ def _converter(*, detailed: bool) -> Converter:
     converter.register_structure_hook_factory(
         is_mapping, lambda shape: _only(dict, mapping_structure_factory(shape, converter))
     )
-    converter.register_structure_hook_factory(
-        is_sequence, lambda shape: _only(list, list_structure_factory(shape, converter))
-    )
+    converter.register_structure_hook_factory(is_sequence, lambda shape: _only(list, _sequence(converter, shape)))
     return converter
 
 

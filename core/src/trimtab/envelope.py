@@ -8,6 +8,7 @@ for ever.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -17,11 +18,22 @@ from trimtab.pointer import locate
 from trimtab.telemetry import log
 from trimtab.types import Json
 
-__all__ = ["ROW_KEY", "VERSION", "BlobRef", "Envelope", "inside", "is_row_shaped", "read", "refs_by_key"]
+__all__ = [
+    "ROW_KEY",
+    "VERSION",
+    "BlobRef",
+    "Envelope",
+    "inside",
+    "is_row_shaped",
+    "read",
+    "refs_by_key",
+    "warn_of_texts",
+]
 
 ROW_KEY: Final = "$persistedToolOutput"
 VERSION: Final = 3
 
+_ROW_TEXT: Final = f'{{"{ROW_KEY}"'
 _ID = re.compile("[0-9a-f]{32}")
 _ENVELOPE_FIELDS = frozenset({"v", "tool", "skeleton", "blobRefs"})
 _REF_FIELDS = frozenset(
@@ -98,6 +110,17 @@ class Envelope:
 def is_row_shaped(value: Json) -> bool:
     """Whether a value is a dict with exactly the row's key: then it is read as a row, whoever wrote it."""
     return isinstance(value, dict) and len(value) == 1 and ROW_KEY in value
+
+
+def warn_of_texts(rows: Iterable[Json]) -> None:
+    """Say so once where some of these are rows as text. Such a text is not parsed: a tool may have returned it."""
+    count = sum(isinstance(row, str) and row.startswith(_ROW_TEXT) for row in rows)
+    if count:
+        log.warning(
+            "%d of these rows are text that looks like a stored row, and name nothing that can be read back; "
+            "if you stored Trimmed.row_text, give json.loads of it",
+            count,
+        )
 
 
 def read(row: Json) -> Envelope | None:

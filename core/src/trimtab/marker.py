@@ -26,6 +26,7 @@ __all__ = [
     "might_hold_marker",
     "parse",
     "signs",
+    "uri",
 ]
 
 HANDLE_DIGITS = 16
@@ -53,9 +54,14 @@ class Marker:
     handle: str | None = None
 
 
+def uri(blob_id: str) -> str:
+    """By what a text is read: its handle, behind `trimtab:`."""
+    return f"trimtab:{blob_id[:HANDLE_DIGITS]}"
+
+
 def line(first: int, last: int, total: int, tool: str | None = None, blob_id: str = "") -> str:
     """The marker for omitted chars `first` to `last` of `total`, without newlines around it; always under 160 chars."""
-    how = f"; full text: {tool} trimtab:{blob_id[:HANDLE_DIGITS]}" if tool else ""
+    how = f"; full text: {tool} {uri(blob_id)}" if tool else ""
     return f"<omitted chars {first}-{last} of {total}{how}>"
 
 

@@ -11,7 +11,7 @@ from trimtab.compaction.durable import DurableCompactor, Served
 from trimtab.compaction.loop import LoopCompactor, Stepped
 from trimtab.compaction.manifests import Retained
 from trimtab.compaction.memo import Memo, dump_memo, load_memo
-from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, load_record
+from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, dump_row, load_record, load_row
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.settings import Budgets, FoldSettings
@@ -42,8 +42,10 @@ __all__ = [
     "archive_row",
     "dump_memo",
     "dump_record",
+    "dump_row",
     "load_memo",
     "load_record",
+    "load_row",
     "parse_summary",
     "slide",
     "tokens_of",

@@ -11,6 +11,7 @@ from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.types import Row
 from trimtab.compaction.usage import tokens_of
+from trimtab.envelope import warn_of_texts
 from trimtab.errors import CallerError
 from trimtab.wire.histories import Message, Shape
 
@@ -68,6 +69,7 @@ def checked_rows(rows: Iterable[Row]) -> list[Row]:
         if row.id in seen:
             raise CallerError(f"each row needs an id of its own: {row.id!r:.80} is that of two")
         seen.add(row.id)
+    warn_of_texts(output for row in found for output in row.outputs)
     return found
 
 
@@ -82,16 +84,17 @@ def system_of(shape: Shape, rows: Iterable[Row]) -> list[Message]:
 
 
 def prompt_of(
-    shape: Shape, rows: Sequence[Row], known: Sequence[FoldRecord], text_of: Callable[[FoldRecord], str]
+    shape: Shape, rows: Sequence[Row], known: Sequence[FoldRecord | None], text_of: Callable[[FoldRecord], str]
 ) -> Prompt:
     """What is served of these rows. `known`: their folds and those of other branches; the one that reaches furthest
-    here is used. `text_of`: what is served in place of a fold.
+    here is used; None is none. `text_of`: what is served in place of a fold.
     """
-    if not isinstance(known, list | tuple) or not all(isinstance(one, FoldRecord) for one in known):
+    if not isinstance(known, list | tuple) or not all(isinstance(one, FoldRecord | None) for one in known):
         raise CallerError("record must be a trimtab.compaction.FoldRecord (load_record makes one), or a list of these")
     begin = cleared(rows)
     places = {row.id: at for at, row in enumerate(rows) if at >= begin}
-    record = max((one for one in known if one.boundary in places), key=lambda one: places[one.boundary], default=None)
+    here = [one for one in known if one is not None and one.boundary in places]
+    record = max(here, key=lambda one: places[one.boundary], default=None)
     live = rows[begin:]
     first = begin if record is None else places[record.boundary] + 1
     opening = system_of(shape, rows[:first])

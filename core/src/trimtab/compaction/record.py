@@ -1,17 +1,19 @@
-"""What the application stores of a durable fold, in one column; and the message that is served in its place."""
+"""What the application stores: a durable fold, in one column, and rows; and the message that is served for a fold."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
-from attrs import asdict, field, frozen
+from attrs import Attribute, AttrsInstance, asdict, field, fields_dict, frozen
 
 from trimtab._json import canonical
-from trimtab.compaction.types import Attachment
+from trimtab.compaction.types import Attachment, Row
+from trimtab.compaction.usage import tokens_of
 from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError
+from trimtab.marker import uri
 from trimtab.types import Json
 
 __all__ = [
@@ -21,10 +23,14 @@ __all__ = [
     "Blob",
     "FoldRecord",
     "dump_record",
+    "dump_row",
     "listed_name",
     "load_record",
+    "load_row",
     "summary_text",
 ]
+
+T = TypeVar("T", bound=AttrsInstance)
 
 SUMMARY_OPENING: Final = "<conversation-summary>"
 
@@ -82,51 +88,67 @@ class FoldRecord:
     index: Archived | None = None
 
 
-def dump_record(record: FoldRecord) -> dict[str, Json]:
-    """The record as JSON."""
-    parts = {name: [asdict(one) for one in getattr(record, name)] for name in ("files", "blobs", "archive")}
-    index = None if record.index is None else asdict(record.index)
-    said = {"boundary": record.boundary, "made_at": record.made_at, "summary": record.summary}
-    return {"v": _VERSION, **said, **parts, "index": index}
+def dump_record(record: FoldRecord | None) -> Json:
+    """The record as JSON data, a dict; None for None. In a column of text: `json.dumps` of it."""
+    return None if record is None else {"v": _VERSION, **asdict(record, value_serializer=_lists)}
 
 
-@frozen(kw_only=True)
-class _Stored:
-    v: int
-    boundary: str
-    made_at: str
-    summary: str
-    files: list[Attachment]
-    blobs: list[Blob]
-    archive: list[Archived]
-    index: Archived | None
+def _lists(_holder: type, _attribute: Attribute[Json], value: Json) -> Json:
+    """A tuple as JSON has it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
-def load_record(value: Json) -> FoldRecord:
-    """The record that `dump_record` gave.
+def load_record(value: Json) -> FoldRecord | None:
+    """The record that `dump_record` gave; None for None, where nothing is stored yet.
 
     Raises:
-        CallerError: it is damaged, or of a later version. Serve the rows without it: then nothing of them is folded.
+        CallerError: it is text, damaged, or of a later version. Serve the rows without a damaged one: then nothing of
+            them is folded.
     """
-    version = value.get("v") if isinstance(value, dict) else None
-    if version != _VERSION or isinstance(version, bool):
-        raise CallerError(f"a stored fold of version {version!r:.40} cannot be read here; this is version {_VERSION}")
-    try:
-        stored: _Stored = structure(value, _Stored)
-    except ShapeError as error:
-        raise CallerError(f"the stored fold is damaged: {error}; without it the history is served whole") from None
-    for one in [*stored.archive, *([stored.index] if stored.index else [])]:
+    if value is None:
+        return None
+    record = _opened(value, FoldRecord, "fold")
+    for one in [*record.archive, *([record.index] if record.index else [])]:
         if not _BLOB_ID.fullmatch(one.id) or one.chars < 0:
             raise CallerError(f"the stored fold is damaged: a text of id {one.id!r:.80} and {one.chars} chars is none")
-    return FoldRecord(
-        boundary=stored.boundary,
-        made_at=stored.made_at,
-        summary=stored.summary,
-        files=tuple(stored.files),
-        blobs=tuple(stored.blobs),
-        archive=tuple(stored.archive),
-        index=stored.index,
-    )
+    return record
+
+
+def dump_row(row: Row) -> dict[str, Json]:
+    """The row as JSON data. Messages and outputs are the same objects: an SDK's own are to be made data before."""
+    return {
+        "v": _VERSION,
+        "id": row.id,
+        "messages": list(row.messages),
+        "outputs": list(row.outputs),
+        "attachments": [asdict(one) for one in row.attachments],
+        "tokens": tokens_of(row.tokens),
+        "clears": bool(row.clears),
+    }
+
+
+def load_row(value: Json) -> Row:
+    """The row that `dump_row` gave.
+
+    Raises:
+        CallerError: it is text, damaged, or of a later version.
+    """
+    return _opened(value, Row, "row")
+
+
+def _opened(value: Json, kind: type[T], what: str) -> T:
+    if isinstance(value, str | bytes | bytearray):
+        raise CallerError(f"a stored {what} is JSON data, not text: json.loads it first")
+    version = value.get("v") if isinstance(value, dict) else None
+    if version != _VERSION or isinstance(version, bool):
+        raise CallerError(f"a stored {what} of version {version!r:.40} cannot be read here; this is version {_VERSION}")
+    if lost := [name for name in fields_dict(kind) if name not in value]:
+        raise CallerError(f"the stored {what} is damaged: {', '.join(lost)} of it is missing")
+    try:
+        opened: T = structure(value, kind)
+    except ShapeError as error:
+        raise CallerError(f"the stored {what} is damaged: {error}") from None
+    return opened
 
 
 def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
@@ -164,5 +186,5 @@ def _listed(blobs: Sequence[Blob]) -> str:
 
 
 def _archived(one: Archived) -> str:
-    uri = f"trimtab:{one.id[:16]}"
-    return uri if one.kind in ("messages", "index") else f"{listed_name(one.kind)} {uri}"
+    kind = "" if one.kind in ("messages", "index") else f"{listed_name(one.kind)} "
+    return f"{kind}{uri(one.id)}"

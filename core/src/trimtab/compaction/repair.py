@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Final, Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from trimtab.pointer import Path
 from trimtab.types import Json
@@ -40,7 +40,7 @@ class Repair:
     name: str = ""
 
 
-@frozen
+@define(kw_only=True)
 class _Plan:
     """What is to be done, by row: blocks to be taken out, results to be put behind calls, results to come first.
 

@@ -12,7 +12,7 @@ from trimtab.types import Json
 
 __all__ = ["Attachment", "Event", "Lane", "OnEvent", "Row", "Summarize", "SummaryRequest"]
 
-Lane: TypeAlias = Literal["durable", "loop", "window"]
+Lane: TypeAlias = Literal["durable", "loop"]
 
 
 def _text(holder: object, attribute: Attribute[str], value: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from attrs import field, frozen
@@ -14,9 +14,10 @@ from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.prompt import checked_rows, cleared, system_of
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
-from trimtab.compaction.types import Event, Row
+from trimtab.compaction.types import Row
 from trimtab.errors import CallerError
 from trimtab.types import Json
+from trimtab.wire.histories import Message
 
 __all__ = ["Slid", "slide"]
 
@@ -28,14 +29,17 @@ class Slid:
     Attributes:
         messages: for the request, in the protocol's own shape.
         rows: those that they come from. What slid out is not to be read back: nothing that is sent names it.
-        event: `done` where something is not sent; None where all is.
+        gone: how many rows slid out.
+        before, after: tokens of the whole prompt and of the one that is sent, estimated.
         repairs: what was amiss in the history, and mended.
         retained: what the model may open: what these rows have.
     """
 
     messages: list[Json] = field(repr=False)
     rows: tuple[Row, ...] = field(repr=False)
-    event: Event | None
+    gone: int
+    before: int
+    after: int
     repairs: tuple[Repair, ...] = ()
     retained: Retained = field(factory=Retained, repr=False)
 
@@ -68,33 +72,46 @@ def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, mo
     if most is not None and len(live) > most:
         begin = max((at for at in begins if at <= len(live) - most), default=0)
     estimator = Estimator(settings)
-    sizes = [estimator.messages(messages) for messages in read]
+    opening = system_of(shape, rows[: len(rows) - len(live)])
+    fixed = _totals(estimator.beside + estimator.messages(opening), (estimator.messages(_system(row)) for row in read))
+    sizes = _totals(0, (estimator.messages(row) - estimator.messages(_system(row)) for row in read))
     budgets = settings.budgets()
     if budgets is not None and live:
-        begin = _slid(begins, sizes, begin, estimator.beside, budgets)
-    opening = system_of(shape, rows[: len(rows) - len(live) + begin])
-    natives, repairs = repaired(shape, [*opening, *(message for messages in read[begin:] for message in messages)])
-    event = None
-    if begin:
-        before, after = (estimator.beside + sum(some) for some in (sizes, sizes[begin:]))
-        event = Event(kind="done", lane="window", before=before, after=after, folded=sum(map(len, read[:begin])))
+        begin = _slid(begins, fixed, sizes, begin, budgets)
+    opening += [message for row in read[:begin] for message in _system(row)]
+    natives, repairs = repaired(shape, [*opening, *(message for row in read[begin:] for message in row)])
+    before = fixed[-1] + sizes[-1]
     return Slid(
         messages=shape.joined(natives),
         rows=tuple(live[begin:]),
-        event=event,
+        gone=begin,
+        before=before,
+        after=before - sizes[begin],
         repairs=repairs,
         retained=retained(live[begin:], None),
     )
 
 
-def _slid(begins: Sequence[int], sizes: Sequence[int], begin: int, beside: int, budgets: Budgets) -> int:
-    """The first row that is sent, found by letting the window slide from the first turn to the last."""
-    upto = [0, *accumulate(sizes)]
-    keep = budgets.kept(beside)
-    for number, end in enumerate([*begins[1:], len(sizes)]):
+def _system(messages: Iterable[Message]) -> list[Message]:
+    """What the system says among them: it never slides out."""
+    return [message for message in messages if message.role == "system"]
+
+
+def _totals(first: int, sizes: Iterable[int]) -> list[int]:
+    """The tokens before each row, and at the end those of all."""
+    return list(accumulate(sizes, initial=first))
+
+
+def _slid(begins: Sequence[int], fixed: Sequence[int], sizes: Sequence[int], begin: int, budgets: Budgets) -> int:
+    """The first row that is sent, found by letting the window slide from the first turn to the last.
+
+    `fixed`: tokens of what does not slide, `sizes`: of what does, both before each row.
+    """
+    for number, end in enumerate([*begins[1:], len(sizes) - 1]):
         # A turn is asked for with its prompt, and grows until the next one.
         for here in (begins[number] + 1, end):
-            if beside + upto[here] - upto[begin] > budgets.trigger:
-                fitting = (at for at in begins[: number + 1] if at >= begin and upto[here] - upto[at] <= keep)
+            if fixed[here] + sizes[here] - sizes[begin] > budgets.trigger:
+                keep = budgets.kept(fixed[here])
+                fitting = (at for at in begins[: number + 1] if at >= begin and sizes[here] - sizes[at] <= keep)
                 begin = max(begin, next(fitting, begins[number]))
     return begin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from trimtab.envelope import BlobRef, read
+from trimtab.envelope import BlobRef, read, warn_of_texts
 from trimtab.errors import CallerError, LostBlob
 from trimtab.host.engine import DEFAULT_OWNER
 from trimtab.host.steps import Steps
@@ -65,6 +65,8 @@ def allow_list_steps(rows: Iterable[Json], owner: Owner | None) -> Steps[AllowLi
         raise CallerError(
             f"rows must be a list of rows (t.row, or json.loads(t.row_text)), not one {type(rows).__name__}"
         )
+    rows = list(rows)
+    warn_of_texts(rows)
     named = {ref.blob_id for row in rows for ref in _refs(row)}
     held: set[str] = (yield lambda store: store.held(_owner(owner), named)) if named else set()
     return AllowList(held=held, lost=named - held)
