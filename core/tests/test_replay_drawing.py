@@ -10,6 +10,7 @@ pytest.importorskip("matplotlib", reason="pictures need trimtab[plot]")
 
 import matplotlib
 
+from trimtab.compaction.settings import FoldSettings
 from trimtab.errors import CallerError, MissingExtra
 from trimtab.host import Host
 from trimtab.policy import Policy
@@ -23,7 +24,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def report(turns: int, window: int | None) -> Report:
     """Of a made-up session."""
     with Host.load("memory:", Policy(limit=2_000, keep=1_200), discover=False) as host:
-        return replay(generate(turns, size=0.1), host, ServeSettings(window=window))
+        return replay(generate(turns, size=0.1), host, ServeSettings(folds=FoldSettings(windows=window)))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from trimtab._json import canonical, utf8
 from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.settings import FoldSettings
 from trimtab.compress import CompressConfig
 from trimtab.compress.rebuild import rebuild_state
 from trimtab.compress.refs.conversation import Conversation
@@ -25,7 +26,14 @@ from trimtab.wire import protocols
 
 # Small outputs are trimmed to small ones, so that long sessions are replayed in little time.
 POLICY = Policy(limit=1_000, keep=600)
-FOLDING = ServeSettings(window=12_000)
+
+
+def folding(window: Any, **more: Any) -> ServeSettings:
+    """Settings that fold in a window of so many tokens."""
+    return ServeSettings(folds=FoldSettings(windows=window), **more)
+
+
+FOLDING = folding(12_000)
 
 
 @frozen
@@ -76,7 +84,7 @@ def test_without_folds_each_request_begins_with_the_one_before(name: str) -> Non
 def breaks_only_at_folds(name: str, seed: int) -> None:
     """A session of 50 turns, trimmed anew in each request: with no folds it never breaks; with folds only there."""
     session = generate(50, protocol=name, seed=seed, size=0.05)
-    plain, done = run(session), run(session, ServeSettings(window=24_000))
+    plain, done = run(session), run(session, folding(24_000))
     assert plain.report.served.tokens < 0.9 * plain.report.raw.tokens
     assert (plain.broken, plain.folded) == (set(), set())
     assert done.broken <= done.folded
@@ -106,7 +114,7 @@ def test_long_sessions_break_only_at_folds(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", sorted(protocols))
 def test_with_folds_it_breaks_only_there(name: str, lanes: Any) -> None:
     """There are folds; a request that does not begin with the one before comes right after one."""
-    done = run(generate(12, protocol=name, size=0.1), ServeSettings(window=12_000, lanes=lanes))
+    done = run(generate(12, protocol=name, size=0.1), folding(12_000, lanes=lanes))
     assert done.folded
     assert done.broken <= done.folded
     kinds = {event.lane for one in done.report.requests for event in one.events}
@@ -127,12 +135,12 @@ def test_the_numbers_are_those_of_the_requests(name: str, settings: ServeSetting
             found, data = getattr(one, side), bytes_of(request)
             natives = session.shape.place(request)[1]
             assert found.messages == len(natives)
-            assert found.size == len(data)
+            assert found.bytes == len(data)
             assert found.chars == len(data.decode("utf-8", "surrogatepass"))
             shared = next((at for at, (x, y) in enumerate(zip(before, data, strict=False)) if x != y), len(before))
             assert found.shared == shared
             assert found.share == (shared / len(before) if before else None)
-            estimator = Estimator(ServeSettings(window=settings.window if settings else None).folds(request))
+            estimator = Estimator((settings or ServeSettings()).folds_of(request))
             assert found.tokens == estimator.beside + estimator.messages(session.shape.read(list(natives)))
             before = data
 
@@ -249,26 +257,43 @@ def long_compressing() -> Iterator[Turn]:
 def test_folds_after_compress_calls_name_what_was_omitted(name: str) -> None:
     """Texts that the model did not fold itself are listed in the summary row; there is no list of none."""
     session = session_of(WRITERS[name](list(long_compressing())), protocol=name)
-    done = run(session, ServeSettings(window=5_000, lanes="durable"))
+    done = run(session, folding(5_000, lanes="durable"))
     assert done.folded
     assert canonical(done.served[-1]).count("to be read in full with fs_read: read trimtab:") == 1
-    whole = run(session, ServeSettings(window=5_000, lanes="durable", trim=False))
+    whole = run(session, folding(5_000, lanes="durable", trim=False))
     assert whole.folded
     assert "to be read in full" not in canonical(whole.served[-1])
+
+
+@pytest.mark.parametrize("pause", [float("nan"), float("inf"), -1.0])
+def test_a_pause_that_is_none_is_refused(pause: float) -> None:
+    """Before anything is replayed."""
+    with pytest.raises(CallerError, match="pause is a number of seconds from 0"):
+        run(generate(1, size=0.1), pause=pause)
+
+
+@pytest.mark.parametrize("name", sorted(WRITERS))
+def test_what_trimtab_had_sent_is_told(name: str) -> None:
+    """Of requests that were trimmed, or folded, between turns or inside one, it is said; of others not."""
+    session = generate(12, protocol=name, size=0.1)
+    assert run(session).report.had == ()
+    trimmed = session_of(run(session).served, protocol=name)
+    assert run(trimmed).report.had == ("trimmed",)
+    for lanes in ("durable", "loop"):
+        folded = run(session, folding(12_000, lanes=lanes, trim=False)).served
+        assert run(session_of(folded, protocol=name)).report.had == ("folded",)
 
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"window": 0}, "window"),
-        ({"window": 5}, "window"),
-        ({"window": -100_000}, "window"),
-        ({"window": 100_000, "share": 0.0}, "share"),
-        ({"window": 100_000, "share": 2.0}, "share"),
-        ({"window": 100_000, "lanes": "all"}, "lanes must be one of both, durable, loop"),
+        ({"folds": FoldSettings(windows=0)}, "a window of 0 tokens leaves no room"),
+        ({"folds": FoldSettings(windows=5)}, "a window of 5 tokens leaves no room"),
+        ({"folds": FoldSettings(windows=[-100_000, None])}, "a window of -100000 tokens leaves no room"),
+        ({"lanes": "all"}, "lanes must be one of both, durable, loop"),
     ],
 )
 def test_settings_that_cannot_be_kept_are_refused(settings: dict[str, Any], complaint: str) -> None:
-    """A window without room, a share that is none, a lane that is not there."""
+    """A window without room, a lane that is not there."""
     with pytest.raises(CallerError, match=complaint):
         ServeSettings(**settings)

@@ -70,6 +70,30 @@ def test_requests_of_several_protocols_are_refused(other: str) -> None:
     assert len(session_of(same).requests) == 2
 
 
+@pytest.mark.parametrize("name", sorted(WRITERS))
+def test_requests_are_found_in_the_lines_of_a_log(name: str) -> None:
+    """As the member `request` or `body` of each line, or one in the other; a single one is one conversation."""
+    requests = generate(2, protocol=name, size=0.1).requests
+    for wrap in (
+        lambda one: {"at": 1, "type": "call", "request": one, "response": {"id": "r", "usage": {"input_tokens": 1}}},
+        lambda one: {"status": 200, "body": one},
+        lambda one: {"request": {"method": "POST", "headers": {}, "body": one}, "response": {"body": {}}},
+    ):
+        session = session_of([wrap(one) for one in requests], protocol=name)
+        assert not session.derived
+        assert all(one is other for one, other in zip(session.requests, requests, strict=True))
+        assert session_of(wrap(requests[-1]), protocol=name).derived
+
+
+def test_a_log_that_can_be_read_in_two_ways_is_not_read() -> None:
+    """A line with two of these members, or one in a line that is itself a request or a message."""
+    request = generate(1, size=0.1).requests[-1]
+    with pytest.raises(CallerError, match=r"members: request, body"):
+        session_of([{"request": request, "body": request}])
+    message = {"role": "user", "content": "go", "request": request}
+    assert session_of([message], protocol="openai-chat").requests == ([message],)
+
+
 def test_an_item_with_an_input_is_no_request() -> None:
     """A custom tool's call has a text of that name, as a request may have."""
     items = [
@@ -97,6 +121,12 @@ def test_an_item_with_an_input_is_no_request() -> None:
             "anthropic",
             "request 2 of 2 has no messages",
         ),
+        (
+            [{"request": {"messages": [{"role": "user", "content": "x"}]}}, {"level": "info"}],
+            None,
+            "request 2 of 2 has no messages as .* alone or as a member `request` or `body`",
+        ),
+        ([{"prompt": "go", "completion": "done"}], None, "no wire protocol .members: prompt, completion.; name one"),
         ({"messages": []}, "openai", "unknown protocol 'openai'"),
     ],
 )

@@ -30,7 +30,8 @@ from trimtab.compaction.summarizers import (
 from trimtab.compaction.summarizers.facts import facts_in
 from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
 from trimtab.compaction.summing import PROMPT_TOKENS, Room, summary_of
-from trimtab.compaction.transcript import transcript, without_payloads
+from trimtab.compaction.media import without_payloads
+from trimtab.compaction.transcript import transcript
 from trimtab.errors import CallerError, SummaryFailed
 from trimtab.testing import SummarizerContract
 from trimtab.testing.briefings import briefing, kept

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trimtab.compaction.transcript import transcript, without_payloads
+from trimtab.compaction.media import without_payloads
+from trimtab.compaction.transcript import transcript
 from trimtab.wire.histories import Message, Part
 
 RANDOM: Final = Random(3)

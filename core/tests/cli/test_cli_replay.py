@@ -13,6 +13,7 @@ from attrs import asdict
 
 from trimtab.cli.replaying import _MENDED
 from trimtab.compaction.repair import RepairKind
+from trimtab.compaction.settings import FoldSettings
 from trimtab.host import Host
 from trimtab.replay import RULES, ServeSettings, replay, session_of
 from trimtab.replay.generated import generate
@@ -32,7 +33,8 @@ def test_the_report_is_that_of_the_library(trimtab: Any, name: str) -> None:
     """What `--json` prints is the report, of JSON lines of requests as of one conversation."""
     session = generate(3, protocol=name, size=0.2)
     with Host.load("memory:", discover=False) as host:
-        expected = json.loads(json.dumps(asdict(replay(session, host, ServeSettings(window=int(WINDOW))))))
+        settings = ServeSettings(folds=FoldSettings(windows=int(WINDOW)))
+        expected = json.loads(json.dumps(asdict(replay(session, host, settings))))
     data = json.dumps(session.requests[-1]).encode()
     done = trimtab("replay", "-", "--json", "--protocol", name, "--window", WINDOW, stdin=lines_of(session.requests))
     assert (done.code, done.err) == (0, "")
@@ -75,6 +77,16 @@ def test_the_requests_can_be_had(trimtab: Any) -> None:
     assert again["raw"] == again["served"] == report["served"]
 
 
+def test_what_trimtab_had_sent_is_not_shown_without_a_word(trimtab: Any) -> None:
+    """Where it is done once more, and only there."""
+    options = ("--window", "16000", "--fold", "durable")
+    sent = trimtab("replay", "--generate", "3", *options, "--requests").out
+    told = trimtab("replay", "-", "--json", *options, stdin=sent).err
+    assert "what was recorded had been trimmed and folded by trimtab, and is so once more" in told
+    assert "had been trimmed by trimtab" in trimtab("replay", "-", "--json", stdin=sent).err
+    assert trimtab("replay", "-", "--json", "--untrimmed", stdin=sent).err == ""
+
+
 def test_options_do_what_they_say(trimtab: Any) -> None:
     """Each option changes what it is for, and nothing when it is the default."""
 
@@ -89,6 +101,8 @@ def test_options_do_what_they_say(trimtab: Any) -> None:
     assert report("--rule", "gpt-4o")["rule"] == "gpt-4o"
     assert report("--pause", "301")["served"]["read"] == 0
     assert report("--window", WINDOW, "--share", "0.5")["trigger"] == 9_000
+    assert report("--window", WINDOW, "--reserve", "3000")["trigger"] == 12_000
+    assert report("--window", WINDOW, "--cap", "7000")["trigger"] == 7_000
     lanes = [
         event["lane"] for one in report("--window", "6000", "--fold", "loop")["requests"] for event in one["events"]
     ]
@@ -148,14 +162,18 @@ def test_without_the_library_the_extra_is_named(trimtab: Any, monkeypatch: pytes
         (["--generate", "1", "--protocol", "mcp"], b"", "unknown protocol 'mcp'"),
         (["-", "--seed", "3"], b"{}", "--seed is for sessions"),
         (["--generate", "1", "--rule", "gpt-9"], b"", f"no cache rule 'gpt-9'; there are {', '.join(RULES)}"),
-        (["--generate", "1", "--counter", "words"], b"", "no token counter 'words'"),
+        (["--generate", "1", "--counter", "words"], b"", "unknown token counter 'words'; known: "),
         (["--generate", "1", "--window", "3"], b"", "a window of 3 tokens leaves no room"),
         (["--generate", "1", "--share", "0.5"], b"", "which needs --window"),
         (["--generate", "1", "--fold", "loop"], b"", "which needs --window"),
+        (["--generate", "1", "--reserve", "10"], b"", "which needs --window"),
+        (["--generate", "1", "--cap", "1000"], b"", "which needs --window"),
+        (["--generate", "1", "--window", "9000", "--reserve", "-1"], b"", "reserve must be"),
+        (["--generate", "1", "--window", "9000", "--cap", "10"], b"", "cap must be"),
         (["--generate", "1", "--window", "9000", "--share", "1.5"], b"", "share must be"),
         (["--generate", "1", "--window", "9000", "--fold", "never"], b"", "--fold"),
-        (["--generate", "1", "--pause", "-1"], b"", "--pause is a number of seconds from 0"),
-        (["--generate", "1", "--pause", "nan"], b"", "--pause is a number of seconds from 0"),
+        (["--generate", "1", "--pause", "-1"], b"", "pause is a number of seconds from 0"),
+        (["--generate", "1", "--pause", "nan"], b"", "pause is a number of seconds from 0"),
         (["--generate", "1", "--plot", "p.pdf"], b"", "written as .png or .svg"),
         (["--generate", "1", "--json", "--requests"], b"", "give one of them"),
     ],

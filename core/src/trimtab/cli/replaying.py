@@ -6,9 +6,9 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 from cyclopts import Parameter
 from rich.table import Table
 
@@ -19,20 +19,20 @@ from trimtab.cli.places import load_policy
 from trimtab.cli.screen import console, counted, progress, put, saying, styled, table
 from trimtab.cli.streams import emit, listed
 from trimtab.compaction.repair import Repair
+from trimtab.compaction.settings import FoldSettings
 from trimtab.compaction.types import Event
-from trimtab.compress import CompressConfig
 from trimtab.errors import CallerError
 from trimtab.host import Host
-from trimtab.replay import Report, Served, ServeSettings, Session, Totals, rule_for, rule_named, session_of
+from trimtab.host.engine import counter_named
+from trimtab.replay import Report, Sent, ServeSettings, Session, Totals, rule_for, rule_named, session_of
 from trimtab.replay import replay as replayed
 from trimtab.replay.drawing import check_can_draw, draw, format_of
 from trimtab.replay.generated import generate as generated
-from trimtab.tokens import Checked
-from trimtab.types import TokenCounter
+from trimtab.replay.serving import Lanes
 
 __all__ = ["FlatHow", "How", "replay"]
 
-_LANES = {"durable": "between turns", "loop": "inside the turn", "window": "window"}
+_LANES = {"durable": "between turns", "loop": "inside the turn"}
 _MENDED = {
     "answered": "calls without a result",
     "left-out": "results without a call",
@@ -52,6 +52,8 @@ class How:
         untrimmed: Leave tool outputs as they are.
         window: Tokens that the model takes in: from a share of it on, older messages are folded. Default: no folds.
         share: Of the window, from which on a prompt is folded. Default: 0.8.
+        reserve: Of the window, tokens that the answer may take (max_tokens). Default: 0.
+        cap: Tokens from which on a prompt is folded, whatever the window. Default: only the window counts.
         fold: When messages are folded: between turns (durable), inside a turn (loop), or both. Default: both.
         compress_tool: Name of the compress tool, whose calls are replayed. Default: compress.
         decompress_tool: Name of the decompress tool. Default: decompress.
@@ -67,12 +69,14 @@ class How:
     untrimmed: bool = False
     window: Annotated[int | None, Parameter(metavar="TOKENS")] = None
     share: Annotated[float | None, Parameter(metavar="SHARE")] = None
-    fold: Annotated[Literal["both", "durable", "loop"] | None, Parameter(metavar="WHEN")] = None
+    reserve: Annotated[int | None, Parameter(metavar="TOKENS")] = None
+    cap: Annotated[int | None, Parameter(metavar="TOKENS")] = None
+    fold: Annotated[Lanes | None, Parameter(metavar="WHEN")] = None
     compress_tool: Name = None
     decompress_tool: Name = None
     counter: Name = None
     rule: Name = None
-    pause: Annotated[float | None, Parameter(metavar="SECONDS")] = None
+    pause: Annotated[float, Parameter(metavar="SECONDS")] = 0.0
     policy: Annotated[str | None, Parameter(metavar="FILE")] = None
     debug: bool = False
 
@@ -115,12 +119,13 @@ def replay(
         rule = rule_for(session.protocol.name) if how.rule is None else rule_named(how.rule)
         with progress("replaying", total=len(session.requests), printing=requests) as tell:
 
-            def told(number: int, served: Served) -> None:
+            def told(number: int, sent: Sent) -> None:
                 if requests:
-                    emit(f"{canonical(served.request)}\n")
+                    emit(f"{canonical(sent.request)}\n")
                 tell(number)
 
-            report = replayed(session, host, settings, rule=rule, pause=_pause(how.pause), on_served=told)
+            report = replayed(session, host, settings, rule=rule, pause=how.pause, on_served=told)
+    _warn(report, settings)
     if json:
         emit(f"{canonical(listed(asdict(report)))}\n")
     elif not requests:
@@ -144,38 +149,23 @@ def _session(file: str | None, generate: int | None, how: How, host: Host) -> Se
 
 
 def _settings(how: How, host: Host) -> ServeSettings:
-    if how.window is None and (how.share is not None or how.fold is not None):
-        raise CallerError("--share and --fold say how to fold, which needs --window")
+    given = _given(share=how.share, reserve=how.reserve, cap=how.cap)
+    if how.window is None and (given or how.fold is not None):
+        raise CallerError("--share, --reserve, --cap and --fold say how to fold, which needs --window")
+    if how.counter is not None:
+        given["counter"] = counter_named(how.counter, host.registry.token_counters)
     usual = ServeSettings()
-    compress = CompressConfig(
-        compress=usual.compress.compress if how.compress_tool is None else how.compress_tool,
-        decompress=usual.compress.decompress if how.decompress_tool is None else how.decompress_tool,
-    )
     return ServeSettings(
         trim=not how.untrimmed,
-        window=how.window,
-        share=usual.share if how.share is None else how.share,
+        folds=FoldSettings(windows=how.window, **given),
         lanes=how.fold or usual.lanes,
-        compress=compress,
-        counter=_counter(how.counter, host),
+        compress=evolve(usual.compress, **_given(compress=how.compress_tool, decompress=how.decompress_tool)),
     )
 
 
-def _counter(name: str | None, host: Host) -> TokenCounter:
-    known = host.registry.token_counters
-    if name is None:
-        name = "estimate"
-    if name not in known:
-        raise CallerError(f"no token counter {name!r:.80}; there are {', '.join(known)}")
-    return Checked(known[name]())
-
-
-def _pause(seconds: float | None) -> float:
-    if seconds is None:
-        return 0.0
-    if not math.isfinite(seconds) or seconds < 0:
-        raise CallerError(f"--pause is a number of seconds from 0, not {seconds}")
-    return seconds
+def _given(**options: Any) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _form(plot: str) -> str:
@@ -185,6 +175,16 @@ def _form(plot: str) -> str:
     if not Path(plot).parent.is_dir():
         raise CallerError(f"{plot:.200} cannot be written: there is no such folder")
     return form
+
+
+def _warn(report: Report, settings: ServeSettings) -> None:
+    """Says where the figures tell little, since what was recorded had been trimmed or folded by trimtab."""
+    again = {"trimmed": settings.trim, "folded": report.trigger is not None}
+    if had := [one for one in report.had if again[one]]:
+        saying(
+            (f"what was recorded had been {' and '.join(had)} by trimtab, and is so once more: ", "yellow"),
+            "the figures tell little; replay the session as it was without trimtab",
+        )
 
 
 def _write(name: str, data: bytes) -> None:

@@ -13,25 +13,41 @@ from trimtab.marker import MIN_MOVED
 from trimtab.pointer import Path
 from trimtab.types import Json
 
-__all__ = ["any_string_holds", "is_identity", "is_leaf", "payloads_of", "strings"]
+__all__ = [
+    "MEDIA_KEYS",
+    "MEDIA_TYPES",
+    "MIME_KEYS",
+    "any_string_holds",
+    "is_identity",
+    "is_leaf",
+    "payloads_of",
+    "strings",
+]
 
 _IDENTITY_MAX = 2_048
 _SOLID = re.compile("[!-~]+")
 
-_MEDIA_TYPES = frozenset(
+MEDIA_TYPES = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "input_video", "file", "input_file"}
-    | {"document", "blob", "media"}
+    | {"document", "blob", "media", "image-data", "file-data"}
 )
-_MIME_KEYS = ("mimeType", "mime_type", "media_type", "mediaType")
-_MEDIA_KEYS = frozenset(
-    {"image_url", "input_audio", "inlineData", "inline_data", "image", "audio", "video", "document"}
+"""What media blocks of any protocol say that they are, as their `type`."""
+
+MEDIA_KEYS = frozenset(
+    {"image_url", "input_audio", "inlineData", "inline_data", "fileData", "file_data"}
+    | {"image", "audio", "video", "document"}
 )
+"""Members whose object is a medium."""
+
+MIME_KEYS = ("mimeType", "mime_type", "media_type", "mediaType")
+"""Members that name a medium's MIME type."""
+
 _PAYLOAD_KEYS = frozenset(
     {"data", "blob", "bytes", "base64", "b64_json", "url", "uri", "src", "source", "file_data", "image_url", "audio"}
     | {"video"}
 )
 # An object with none of these keys, under none of them, is no media block: most outputs are looked at no closer.
-_MEDIA_HINTS = frozenset({*_MEDIA_KEYS, *_MIME_KEYS, "bytes", "blob", "type"})
+_MEDIA_HINTS = frozenset({*MEDIA_KEYS, *MIME_KEYS, "bytes", "blob", "type"})
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n"
 
 
@@ -121,12 +137,12 @@ def _children(container: Json) -> Iterator[tuple[str | int, Json]]:
 def _is_media(container: Json, step: str | int | None) -> bool:
     if not isinstance(container, dict):
         return False
-    if step in _MEDIA_KEYS:
+    if step in MEDIA_KEYS:
         return True
     if "blob" in container and "uri" in container:  # MCP: its MIME type may be missing
         return True
     kind = container.get("type")
-    return (isinstance(kind, str) and kind in _MEDIA_TYPES) or any(key in container for key in _MIME_KEYS)
+    return (isinstance(kind, str) and kind in MEDIA_TYPES) or any(key in container for key in MIME_KEYS)
 
 
 def _is_payload(text: str, step: str | int, container: Json, container_step: str | int | None) -> bool:

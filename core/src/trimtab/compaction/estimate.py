@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
 from trimtab._json import canonical
-from trimtab.codecs.leaves import strings
+from trimtab.compaction.media import is_medium, payloads_in
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import UnsupportedOutput
-from trimtab.pointer import Path, replace
+from trimtab.pointer import replace
 from trimtab.tokens import Checked
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part
-from trimtab.wire.nodes import is_object, items, member
+from trimtab.wire.nodes import member
 
 __all__ = ["Estimator", "payloads_in"]
 
-_MEDIA_TYPES: Final = frozenset(
-    {"image", "image_url", "input_image", "audio", "input_audio", "video", "input_video", "file", "input_file"}
-    | {"document", "media", "image-data", "file-data"}
-)
-_MEDIA_NAMES: Final = ("image", "document", "video", "audio", "inlineData", "inline_data", "fileData", "file_data")
-_DATA_URL: Final = re.compile("data:[^,]{0,100};base64,")
 _TEXTS: Final = ("text", "input_text", "output_text")
 
 
@@ -89,19 +82,4 @@ class Estimator:
             said = self._text(canonical(replace(value, dict.fromkeys(payloads, "")) if payloads else value))
         except UnsupportedOutput:  # an SDK's object, whose members cannot be told
             said = media
-        return max(media, said) if _is_medium(value) else said + media * len(payloads)
-
-
-def payloads_in(value: Json) -> list[Path]:
-    """Where base64 stands in a value: the payloads of media blocks, and `data:` urls."""
-    found = strings(value, 1) if isinstance(value, dict | list) else ()
-    return [path for path, text, is_payload in found if is_payload or _DATA_URL.match(text)]
-
-
-def _is_medium(block: Json) -> bool:
-    """Whether a block is an image, a document or the like, by its type or by what it is called."""
-    if not is_object(block):
-        return False
-    if member(block, "type") in _MEDIA_TYPES:
-        return True
-    return any(is_object(member(block, name)) or items(member(block, name)) for name in _MEDIA_NAMES)
+        return max(media, said) if is_medium(value) else said + media * len(payloads)

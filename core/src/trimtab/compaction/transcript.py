@@ -1,58 +1,76 @@
-"""Messages as a text for a summarizer: who said what, tool results shortened, media named and never spelt out.
+"""Messages as a text for a summarizer, and that text read again: who said what, in entries.
 
-An entry begins with `User: `, `Assistant: ` or `Tool: ` at the beginning of a line; a call or a result stands in
-brackets that begin a line or an entry, and a text after them has the speaker once more. A line of somebody's text that
-begins so has a blank before it: no page and no file can put words into the user's mouth.
+An entry begins with `User: `, `Assistant: ` or `Tool: ` at the beginning of a line; a call, a result or a medium stands
+in brackets that begin a line or an entry, and a text after them has the speaker once more. A line of somebody's text
+that begins so has a blank before it: no page and no file can put words into the user's mouth. Tool results are
+shortened, media are named and never spelt out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal
+
+from attrs import frozen
 
 from trimtab._json import canonical
+from trimtab.codecs.leaves import MIME_KEYS
+from trimtab.compaction.media import is_medium, without_payloads
 from trimtab.errors import UnsupportedOutput
+from trimtab.excerpt.edges import head_stop, tail_start
+from trimtab.measure import shown
 from trimtab.types import Json
-from trimtab.wire.histories import Message, Part
-from trimtab.wire.nodes import is_object, items, member, text
+from trimtab.wire.histories import Message, Part, Role
+from trimtab.wire.nodes import is_object, member, text
 
-__all__ = ["LABELS", "entries", "transcript", "without_payloads"]
+__all__ = ["LABELS", "Piece", "ends_of", "entries", "pieces", "transcript"]
 
-LABELS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
+LABELS: Final[dict[Role, str]] = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
+"""How a speaker is called."""
 
+_CALLED: Final = "called"
+_RETURNED: Final = "returned"
+_FAILED: Final = "returned an error"
+_A_TOOL: Final = "a tool"
+
+# Chars. Of what a tool returned, and more so of what it was told, the beginning and the end tell most, and there may be
+# hundreds: at 1,500 a transcript of fifty steps is no larger than the window of a small model.
 _RESULT_CHARS: Final = 1_500
 _ARGUMENT_CHARS: Final = 500
-_HEAD: Final = 1_000  # of a shortened result; the rest of its room is its end
-_BLANK: Final = " \t\r\n"
-_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
-_LINES: Final = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # whatever some reader takes for the end of a line
-_SPEAKER: Final = "|".join(spelt for label in LABELS.values() for spelt in (label, label.upper(), label.lower()))
-_STEERING: Final = re.compile(f"(?:\\A|(?<=[{_LINES}]))(?=(?:{_SPEAKER})[ \t\u00a0\u200b\u3000]{{0,8}}[:：]|\\[)")
+_MOST_HANDLES: Final = 20  # of a result: about as long as its end
 
-_LEAST_PAYLOAD: Final = 200
-_LEAST_KINDS: Final = 12  # different chars: a ruler of dashes is no payload
-_PADDED: Final = 0.9  # of a payload may be zeros, which are spelt `A`
-_WORDS: Final = 0.25  # of a path or a long name is in words; of base64, one char in twelve
-_CHAR: Final = "[A-Za-z0-9+/_\\\\-]"
-_BREAK: Final = "={0,2}[\"',+ \t]{0,6}(?:\r?\n|,)[\"' \t]{0,12}"
-_PAYLOAD: Final = re.compile(
-    f"[dD][aA][tT][aA]:(?P<type>[a-zA-Z]{{1,20}}/[A-Za-z0-9.+-]{{1,80}})?(?:;[A-Za-z0-9=._-]{{1,80}}){{0,4}},"
-    "[!#-&(-;=?-~]*+"
-    "|(?P<url>[a-z][a-z0-9+.-]{1,15}://[!#-&(-;=?-~]*+)"
-    f"|(?<![A-Za-z0-9+/_-])(?P<lines>(?:{_CHAR}{{40,}}+{_BREAK})+(?!-){_CHAR}+={{0,2}})"
-    f"|{_CHAR}{{{_LEAST_PAYLOAD},}}+={{0,2}}"
-    f"|(?P<bytes>(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{{2}}[ :]){{{_LEAST_PAYLOAD // 3},}})"
-)
-_IN_URL: Final = re.compile(f"[A-Za-z0-9_-]{{{_LEAST_PAYLOAD},}}+")
-_WORD: Final = re.compile("[a-z]{4,}+")
-_HEX: Final = re.compile("[0-9A-Fa-f]+")
+_BLANK: Final = " \t\r\n"
+_LINES: Final = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # whatever some reader takes for the end of a line
+_ANY_CASE: Final = "|".join(spelt for label in LABELS.values() for spelt in (label, label.upper(), label.lower()))
+_STEERING: Final = re.compile(f"(?:\\A|(?<=[{_LINES}]))(?=(?:{_ANY_CASE})[ \t\u00a0\u200b\u3000]{{0,8}}[:：]|\\[)")
+_LINE_ENDS: Final = re.compile(f"[{_LINES}]+")
 _HANDLE: Final = re.compile("<omitted [^<>\n]{1,140}>|trimtab:[0-9a-f]{16,32}")
-_MOST_HANDLES: Final = 20
-_SNAP: Final = 64  # chars within which a cut moves to a blank, so that no path, url or number is cut
-_MIME_KEYS: Final = ("mimeType", "mime_type", "media_type", "mediaType")
 _NAMES: Final = ("filename", "name", "title", "fileName", "file_name")
-_TEXTS: Final = ("text", "content", "input_text", "output_text")
+
+_SPEAKER: Final = "|".join(LABELS.values())
+_BEGINS: Final = re.compile(f"\n(?=(?:{_SPEAKER}): |\\[)")
+_LABEL: Final = re.compile(f"({_SPEAKER}): ")
+_ROLES: Final = {label: role for role, label in LABELS.items()}
+_NAME: Final = "[^\n]{1,200}?"  # of a tool: providers take 128 chars at most
+_CALL: Final = re.compile(f"\\[{_CALLED} ({_NAME}): ")
+_RESULT: Final = re.compile(f"\\[({_NAME}) (?:({_FAILED})|{_RETURNED}): ")
+
+
+@frozen(kw_only=True)
+class Piece:
+    """What one part of a message left in a transcript.
+
+    Attributes:
+        said: the text; of a call its arguments, of a result what it shows; of anything else, as a medium, its name.
+        name: the tool's, of a call and of a result.
+    """
+
+    speaker: Role
+    kind: Literal["text", "call", "result", "other"]
+    said: str
+    name: str = ""
+    is_error: bool = False
 
 
 def transcript(messages: Sequence[Message]) -> str:
@@ -78,37 +96,39 @@ def entries(messages: Sequence[Message]) -> Iterator[str]:
             yield "\n".join(said)
 
 
-def without_payloads(said: str) -> str:
-    """A text with `data:` urls and long base64 named in their places: `[image/png, 48,211 chars]`."""
-    return _PAYLOAD.sub(_named, said)
+def pieces(history: str) -> Iterator[Piece]:
+    """What stands in a transcript, or in a part of one, in order; before the first speaker it is the assistant's."""
+    speaker: Role = "assistant"
+    for raw in _BEGINS.split(history):
+        label = _LABEL.match(raw)
+        if label is not None:
+            speaker, raw = _ROLES[label[1]], raw[label.end() :]
+        if not raw.strip(_BLANK):
+            continue
+        if not raw.startswith("["):
+            yield Piece(speaker=speaker, kind="text", said=raw)
+        elif call := _CALL.match(raw):
+            yield Piece(speaker=speaker, kind="call", name=call[1], said=_inside(raw, call.end()))
+        elif result := _RESULT.match(raw):
+            said = _inside(raw, result.end())
+            yield Piece(speaker=speaker, kind="result", name=result[1], said=said, is_error=bool(result[2]))
+        else:
+            yield Piece(speaker=speaker, kind="other", said=_inside(raw, 1))
 
 
-def _named(found: re.Match[str]) -> str:
-    payload = found[0]
-    if found["url"]:
-        return _IN_URL.sub(lambda run: _called("base64", run[0]) if _is_payload(run[0]) else run[0], payload)
-    if found["bytes"]:
-        return _called("hex", payload)
-    if payload[:5] in ("data:", "DATA:") or found["type"]:
-        return _called(found["type"] or "data", payload) if len(payload) >= _LEAST_PAYLOAD else payload
-    if found["lines"]:
-        lines = re.split(_BREAK, payload)
-        if all(_HEX.fullmatch(line) for line in lines):  # digests
-            return payload
-    return _called("base64", payload) if len(payload) >= _LEAST_PAYLOAD and _is_payload(payload) else payload
+def ends_of(said: str, most: int) -> str:
+    """The beginning and the end of a text, of `most` chars together, cut between words; between them what is missing.
+
+    The end passes for no entry, wherever it was cut.
+    """
+    head, tail = head_stop(said, 0, 2 * most // 3), tail_start(said, len(said) - most // 3, len(said))
+    end = said[tail:] if said[tail - 1 : tail] == "\n" else _STEERING.sub(" ", said[tail:])
+    return f"{said[:head]}\n(… {tail - head:,} chars left out …)\n{end}"
 
 
-def _called(kind: str, payload: str) -> str:
-    return f"[{kind}, {len(payload):,} chars]"
-
-
-def _is_payload(run: str) -> bool:
-    """Whether it is bytes, not a path, a name, a sequence of letters or a ruler, all of which may be as long."""
-    if run.count("A") > _PADDED * len(run):
-        return True
-    if len(set(run)) < _LEAST_KINDS or not any("0" <= ch <= "9" for ch in run):
-        return False
-    return sum(len(word) for word in _WORD.findall(run)) < _WORDS * len(run)
+def _inside(raw: str, begin: int) -> str:
+    """What stands in brackets from here on."""
+    return raw[begin:].rstrip(_BLANK).removesuffix("]")
 
 
 def _line(part: Part, names: dict[str, str]) -> str:
@@ -116,21 +136,41 @@ def _line(part: Part, names: dict[str, str]) -> str:
         return _plain(part.text)
     if part.kind == "call":
         names[part.call_id] = part.name
-        return f"[called {part.name or 'a tool'}: {_short(_spelt(part.value), _ARGUMENT_CHARS)}]"
+        return f"[{_CALLED} {_on_one_line(part.name) or _A_TOOL}: {_short(_spelt(part.value), _ARGUMENT_CHARS)}]"
     if part.kind == "result":
-        name = part.name or names.get(part.call_id, "") or "a tool"
-        outcome = "returned an error" if part.is_error else "returned"
-        return f"[{name} {outcome}: {_short(_shown(part.value), _RESULT_CHARS)}]"
-    if part.kind == "other":
-        return f"[{_medium(part.value)}]"
-    return ""
+        name = _on_one_line(part.name or names.get(part.call_id, "")) or _A_TOOL
+        said = _short(_returned(part.value), _RESULT_CHARS)
+        return f"[{name} {_FAILED if part.is_error else _RETURNED}: {said}]"
+    return f"[{_medium(part.value)}]" if part.kind == "other" else ""
 
 
 def _plain(said: str) -> str:
-    return _STEERING.sub(" ", _UNSENDABLE.sub("\ufffd", without_payloads(said.strip(_BLANK))))
+    return _STEERING.sub(" ", shown(without_payloads(said.strip(_BLANK))))
 
 
-def _shown(value: Json) -> str:
+def _on_one_line(said: str) -> str:
+    return _LINE_ENDS.sub(" ", shown(without_payloads(said)))
+
+
+def _short(said: str, most: int) -> str:
+    """A text of about so many chars: all of it, or its ends and its handles."""
+    said = _plain(said)
+    if len(said) <= most:
+        return said
+    ends = ends_of(said, most)
+    return ends + _handles(handle for handle in _HANDLE.findall(said) if handle not in ends)
+
+
+def _handles(lost: Iterable[str]) -> str:
+    """What reads back a text, where it stood in what is left out or was cut: there is no other way back to it."""
+    found = list(dict.fromkeys(lost))
+    if not found:
+        return ""
+    more = f", and {len(found) - _MOST_HANDLES:,} more" if len(found) > _MOST_HANDLES else ""
+    return f"\n(left out, too: {', '.join(found[:_MOST_HANDLES])}{more})"
+
+
+def _returned(value: Json) -> str:
     """What a tool returned: of a list of blocks their texts, with media named; else its JSON."""
     if not isinstance(value, list | tuple) or not any(_is_block(one) for one in value):
         return _spelt(value)
@@ -145,40 +185,11 @@ def _block(value: Json) -> str:
     said = member(value, "text") if is_object(value) else None
     if isinstance(said, str):
         return said
-    if is_object(value) and not items(member(value, "content")) and _is_medium(value):
-        return f"[{_medium(value)}]"
-    return _spelt(value)
-
-
-def _is_medium(block: Json) -> bool:
-    kind = text(block, "type")
-    return bool(text(block, *_MIME_KEYS)) or (bool(kind) and kind not in _TEXTS and not kind.endswith("result"))
-
-
-def _short(said: str, most: int) -> str:
-    """A text of about so many chars: its beginning and its end, how much is left out between, and its handles."""
-    said = _plain(said)
-    if len(said) <= most:
-        return said
-    head = most * _HEAD // _RESULT_CHARS
-    tail = len(said) - (most - head)
-    back = max(said.rfind(blank, head - _SNAP, head + 1) for blank in _BLANK)
-    ahead = [at for blank in _BLANK if (at := said.find(blank, tail - 1, tail + _SNAP)) >= 0]
-    head, tail = (back if back >= 0 else head), min(ahead, default=tail)
-    left_out = f"\n(… {tail - head:,} of {len(said):,} chars left out …)\n"
-    return f"{said[:head]}{left_out}{_plain(said[tail:])}{_handles(said, head, tail)}"
-
-
-def _handles(said: str, head: int, tail: int) -> str:
-    """What reads back a text, where it stood in what is left out or was cut: there is no other way back to it."""
-    lost = dict.fromkeys(found[0] for found in _HANDLE.finditer(said) if found.end() > head and found.start() < tail)
-    if not lost:
-        return ""
-    more = f", and {len(lost) - _MOST_HANDLES:,} more" if len(lost) > _MOST_HANDLES else ""
-    return f"\n(left out, too: {', '.join(list(lost)[:_MOST_HANDLES])}{more})"
+    return f"[{_medium(value)}]" if is_medium(value) else _spelt(value)
 
 
 def _spelt(value: Json) -> str:
+    """A value as text; of an SDK's object only its kind, which is the same in every process."""
     if isinstance(value, str):
         return value
     try:
@@ -192,8 +203,7 @@ def _medium(block: Json) -> str:
     if not is_object(block):
         return "attachment"
     keys = [str(key) for key in block] if isinstance(block, dict) else []
-    kind = text(block, "type", *_MIME_KEYS) or next(iter(keys), "attachment")
+    kind = text(block, "type", *MIME_KEYS) or next(iter(keys), "attachment")
     inner = member(block, kind)
     name = text(block, *_NAMES) or (text(inner, *_NAMES) if is_object(inner) else "")
-    name = without_payloads(name.replace("\n", " "))
-    return f"{kind}: {name}" if name else kind
+    return _on_one_line(f"{kind}: {name}" if name else kind)

@@ -16,7 +16,7 @@ from trimtab.tokens import Checked
 from trimtab.trim import prompt_text
 from trimtab.types import Codec, Everything, Json, Owner, TokenCounter
 
-__all__ = ["DEFAULT_OWNER", "Engine", "check_budget", "fingerprint", "holder"]
+__all__ = ["DEFAULT_OWNER", "Engine", "check_budget", "counter_named", "fingerprint", "holder"]
 
 DEFAULT_OWNER = "default"
 
@@ -56,13 +56,13 @@ class Engine:
     policy: Policy
     registry: Registry
     _counters: dict[str, TokenCounter] = field(factory=dict)
-    _budgets: dict[str, Budget] = field(factory=dict)
+    _budgets: dict[str | None, Budget] = field(factory=dict)
     _whole: dict[str, str] = field(factory=dict)
     _shares: dict[str, int | None] = field(factory=dict)
     _lock: Lock = field(factory=Lock, repr=False)
 
-    def budget(self, tool: str) -> Budget:
-        """The policy's budget of a tool."""
+    def budget(self, tool: str | None = None) -> Budget:
+        """The policy's budget of a tool; None: of any."""
         found = self._budgets.get(tool)
         if found is None:
             found = self.policy.budget(tool)
@@ -71,21 +71,13 @@ class Engine:
         return found
 
     def counter(self, budget: Budget) -> TokenCounter:
-        """The counter of a budget, made when first needed, held to what a counter must give.
-
-        Raises:
-            PolicyError: nothing registers its name.
-            PluginError: its factory raised, or gave no counter.
-        """
+        """The counter of a budget, made when first needed. Raises as `counter_named`."""
         wanted = budget.counter if budget.counter is not None else self.policy.counter
         if not isinstance(wanted, str):
             return Checked(wanted)
         with self._lock:
             if wanted not in self._counters:
-                factories = self.registry.token_counters
-                if wanted not in factories:
-                    raise PolicyError(f"unknown token counter {wanted!r}; known: {', '.join(sorted(factories))}")
-                self._counters[wanted] = Checked(_made(wanted, factories[wanted]))
+                self._counters[wanted] = counter_named(wanted, self.registry.token_counters)
             return self._counters[wanted]
 
     def codecs(self, tool: str) -> list[tuple[str, Codec]]:
@@ -143,9 +135,17 @@ class Engine:
         }
 
 
-def _made(name: str, factory: Callable[[], TokenCounter]) -> TokenCounter:
+def counter_named(name: str, factories: Mapping[str, Callable[[], TokenCounter]]) -> TokenCounter:
+    """A new token counter, held to what a counter must give.
+
+    Raises:
+        PolicyError: nothing registers its name.
+        PluginError: its factory raised, or gave no counter.
+    """
+    if name not in factories:
+        raise PolicyError(f"unknown token counter {name!r:.80}; known: {', '.join(sorted(factories))}")
     try:
-        made = factory()
+        made = factories[name]()
     except TrimtabError:  # an extra that is not installed says so itself
         raise
     except (Exception, SystemExit) as error:
@@ -154,7 +154,7 @@ def _made(name: str, factory: Callable[[], TokenCounter]) -> TokenCounter:
         ) from error
     if not isinstance(made, TokenCounter):
         raise PluginError(f"token counter {name!r}: its factory gave {type(made).__name__}, which is no token counter")
-    return made
+    return Checked(made)
 
 
 def _named(one: NamedCodec) -> tuple[str, Codec]:

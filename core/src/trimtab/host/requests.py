@@ -86,7 +86,7 @@ def _batch_steps(
 ) -> Steps[list[Trimmed]]:
     """Trim what answers one message. Each result keeps the share of its batch that it was first sent with."""
     outputs = [_call(one, calls) for one in batch]
-    if (budget or engine.policy.budget()).batch is None:
+    if (budget or engine.budget()).batch is None:
         done: list[Trimmed] = yield from trim_batch_steps(engine, outputs, budget, owner)
         return done
     keys = [_identity(one, owner) for one in batch]

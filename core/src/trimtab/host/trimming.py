@@ -77,7 +77,7 @@ def trim_batch_steps(
         prepared = []
         for call in calls:
             prepared.append((yield from _prepare(engine, call, budget, held_by)))
-        shared = budget or engine.policy.budget()
+        shared = budget or engine.budget()
         shares: dict[int, int | None] = {}
         if shared.batch is not None:
             # What reads back is outside; what failed is whole, whatever the others get.

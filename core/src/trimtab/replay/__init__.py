@@ -4,7 +4,7 @@
 
     session = session_of(json.load(open("conversation.json")))
     with Host.load("memory:") as host:
-        report = replay(session, host, ServeSettings(window=200_000))
+        report = replay(session, host, ServeSettings(folds=FoldSettings(windows=200_000)))
     print(report.raw.cost, report.served.cost)
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from trimtab.replay.report import Cost, Replayed, Report, Side, Totals, replay
 from trimtab.replay.rules import RULES, CacheRule, rule_for, rule_named
-from trimtab.replay.serving import Served, ServeSettings
+from trimtab.replay.serving import Sent, ServeSettings
 from trimtab.replay.sessions import Session, session_of
 
 __all__ = [
@@ -21,8 +21,8 @@ __all__ = [
     "Cost",
     "Replayed",
     "Report",
+    "Sent",
     "ServeSettings",
-    "Served",
     "Session",
     "Side",
     "Totals",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.types import Event
+from trimtab.errors import CallerError
 from trimtab.host import Host
 from trimtab.replay.caching import Cached, cached
 from trimtab.replay.measuring import Meter, Prompt, shared_bytes
 from trimtab.replay.rules import RULES, CacheRule, rule_for
-from trimtab.replay.serving import Served, Server, ServeSettings
-from trimtab.replay.sessions import Session
+from trimtab.replay.serving import Sent, Server, ServeSettings
+from trimtab.replay.sessions import Had, Session, had
 
 __all__ = ["Cost", "Replayed", "Report", "Side", "Totals", "replay"]
 
@@ -25,7 +27,7 @@ class Side:
     Attributes:
         messages, chars, tokens: its size. Chars are those of its canonical JSON, media included; tokens are the texts',
             with a fixed number for each medium.
-        size: bytes that count for caching: tools, system, messages without the closing bracket of their list.
+        bytes: that count for caching: tools, system, messages without the closing bracket of their list.
         shared: with so many bytes it begins as the request before.
         share: that as a share of the request before, 0 to 1; None for the first.
         read, written: tokens that the provider's cache gives and takes, by the report's rule.
@@ -35,7 +37,7 @@ class Side:
     messages: int
     chars: int
     tokens: int
-    size: int
+    bytes: int
     shared: int
     share: float | None
     read: int
@@ -103,6 +105,7 @@ class Report:
         requests: in order.
         raw, served: the totals.
         costs: by every rule.
+        had: what trimtab had done to the requests as recorded; it is done once more, and what is saved tells little.
     """
 
     protocol: str
@@ -114,6 +117,7 @@ class Report:
     raw: Totals
     served: Totals
     costs: tuple[Cost, ...]
+    had: tuple[Had, ...]
 
 
 def replay(
@@ -123,7 +127,7 @@ def replay(
     *,
     rule: CacheRule | None = None,
     pause: float = 0.0,
-    on_served: Callable[[int, Served], None] | None = None,
+    on_served: Callable[[int, Sent], None] | None = None,
 ) -> Report:
     """Replay a session. The same session, host policy and settings give the same report.
 
@@ -136,29 +140,32 @@ def replay(
         on_served: is told the number, from 1, and the request that would have been sent, as it is made.
 
     Raises:
+        CallerError: `pause` is no number of seconds.
         TrimtabError: as `Host.trim_request`; a request cannot be read.
     """
+    if not math.isfinite(pause) or pause < 0:
+        raise CallerError(f"pause is a number of seconds from 0, not {pause}")
     settings = ServeSettings() if settings is None else settings
     rule = rule_for(session.protocol.name) if rule is None else rule
-    folds = settings.folds(None)
+    folds = settings.folds
     meters = Meter(session.shape, folds), Meter(session.shape, folds)
     server = Server(host, session, settings)
     raw: list[Prompt] = []
     made: list[Prompt] = []
     told: list[tuple[tuple[Event, ...], tuple[Repair, ...]]] = []
     for number, request in enumerate(session.requests, 1):
-        served = server.serve(request)
+        sent = server.serve(request)
         raw.append(meters[0].prompt(request))
-        made.append(meters[1].prompt(served.request))
-        told.append((served.events, served.repairs))
+        made.append(meters[1].prompt(sent.request))
+        told.append((sent.events, sent.repairs))
         if on_served is not None:
-            on_served(number, served)
+            on_served(number, sent)
     sides = [_sides(prompts, list(cached(prompts, rule, pause=pause))) for prompts in (raw, made)]
-    budgets = None if settings.window is None else folds.budgets()
+    budgets = folds.budgets()
     return Report(
         protocol=session.protocol.name,
         rule=rule.name,
-        window=settings.window,
+        window=None if budgets is None else budgets.window,
         trigger=None if budgets is None else budgets.trigger,
         counter=folds.counter.name,
         requests=tuple(
@@ -168,6 +175,7 @@ def replay(
         raw=_totals(sides[0]),
         served=_totals(sides[1]),
         costs=tuple(_cost(one, raw, made, pause) for one in RULES.values()),
+        had=had(session),
     )
 
 
@@ -181,7 +189,7 @@ def _sides(prompts: Sequence[Prompt], caches: Sequence[Cached]) -> list[Side]:
                 messages=prompt.messages,
                 chars=prompt.chars,
                 tokens=prompt.tokens,
-                size=prompt.size,
+                bytes=prompt.size,
                 shared=shared,
                 share=None if before is None else shared / before.size,
                 read=cache.read,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
-from trimtab.compaction.durable import DurableCompactor
-from trimtab.compaction.durable import Served as Folded
+from trimtab.compaction.durable import DurableCompactor, Served
 from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.repair import Repair
@@ -26,13 +25,12 @@ from trimtab.errors import CallerError
 from trimtab.host import Host
 from trimtab.replay.measuring import beside
 from trimtab.replay.sessions import Session
-from trimtab.types import Json, TokenCounter
+from trimtab.types import Json
 from trimtab.wire.histories import Shape, is_prompt
 
-__all__ = ["LANES", "Lanes", "ServeSettings", "Served", "Server"]
+__all__ = ["Lanes", "Sent", "ServeSettings", "Server"]
 
 Lanes: TypeAlias = Literal["both", "durable", "loop"]
-LANES: Final[tuple[Lanes, ...]] = ("both", "durable", "loop")
 
 _OWNER: Final = "replay"
 _FILE_TOOL: Final = ""  # what was recorded says nothing of attached files
@@ -44,37 +42,38 @@ class ServeSettings:
 
     Attributes:
         trim: whether tool outputs are trimmed, by the host's policy.
-        window: tokens that the model takes in; None: nothing is folded.
-        share: of the window, from which on a prompt is folded (`FoldSettings.share`).
+        folds: of the model; `tools` and `system` are each request's own. With no window known nothing is folded.
         lanes: which folds there are: between turns, inside a turn, both.
         compress: the model's compress and decompress tools.
-        summarizer: writes the summaries of folds, as of `DurableCompactor`; None: the extractive one, which asks no
-            model and always writes the same.
-        counter: counts tokens.
+        summarizer: writes the summaries of folds; None: the extractive one, which asks no model and always writes the
+            same.
+
+    Raises:
+        CallerError: an unknown lane, or a window that leaves no room for a prompt.
     """
 
     trim: bool = True
-    window: int | None = None
-    share: float = 0.8
+    folds: FoldSettings = field(factory=lambda: FoldSettings(windows=None))
     lanes: Lanes = "both"
     compress: CompressConfig = field(factory=CompressConfig)
-    summarizer: str | Summarize | None = field(default=None, repr=False)
-    counter: TokenCounter = field(factory=lambda: CompressConfig().counter, repr=False)
+    summarizer: Summarize | None = field(default=None, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.lanes not in LANES:
-            raise CallerError(f"lanes must be one of {', '.join(LANES)}, not {self.lanes!r:.80}")
-        if self.window is not None and self.folds(None).budgets() is None:
-            raise CallerError(f"a window of {self.window!r:.80} tokens leaves no room for a prompt; give a larger one")
+        if self.lanes not in get_args(Lanes):
+            raise CallerError(f"lanes must be one of {', '.join(get_args(Lanes))}, not {self.lanes!r:.80}")
+        windows = [one for one in self.folds.windows if one is not None]
+        if windows and self.folds.budgets() is None:
+            named = " or ".join(f"{one!r:.80}" for one in windows)
+            raise CallerError(f"a window of {named} tokens leaves no room for a prompt; give a larger one")
 
-    def folds(self, request: Json) -> FoldSettings:
+    def folds_of(self, request: Json) -> FoldSettings:
         """The settings of folds for one request."""
         tools, system = beside(request)
-        return FoldSettings(windows=self.window, share=self.share, tools=tools, system=system, counter=self.counter)
+        return evolve(self.folds, tools=tools, system=system)
 
 
 @frozen(kw_only=True)
-class Served:
+class Sent:
     """A request as trimtab would have sent it, the folds that were due before it, and what folding mended in it."""
 
     request: Json = field(repr=False)
@@ -100,7 +99,7 @@ class Server:
         self._record: FoldRecord | None = None
         self._memo = Memo()
 
-    def serve(self, request: Json) -> Served:
+    def serve(self, request: Json) -> Sent:
         """The next request of the session."""
         stored: dict[str, Json] = {}
         if self._settings.trim:
@@ -110,8 +109,8 @@ class Server:
         if self._compress is not None:
             whole, request = request, self._compress.shown(request)
             stored = self._still_shown(stored, whole, request)
-        if self._settings.window is None:
-            return Served(request=request)
+        if self._settings.folds.budgets() is None:
+            return Sent(request=request)
         return self._folded(request, _by_place(stored, len(self._shape.place(request)[0])))
 
     def _still_shown(self, stored: Mapping[str, Json], whole: Json, shown: Json) -> dict[str, Json]:
@@ -122,13 +121,12 @@ class Server:
         calls = {one.key: one.call_id for one in self._protocol.tool_results(whole)}
         return {keys[calls[key]]: row for key, row in stored.items() if calls[key] in keys}
 
-    def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> Served:
+    def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> Sent:
         natives = self._shape.place(request)[1]
         ids = self._named(natives)
-        folds = self._settings.folds(request)
-        made: list[Folded | Stepped] = []
-        begin = self._begin(natives)
-        if not self._turn or ids[: len(self._turn)] != self._turn or begin >= len(self._turn):
+        folds = self._settings.folds_of(request)
+        made: list[Served | Stepped] = []
+        if self._begins_turn(natives, ids):
             made += self._next_turn(natives, ids, outputs, folds)
         current = [*self._base, *natives[len(self._turn) :]]
         if self._settings.lanes != "durable":
@@ -138,7 +136,7 @@ class Server:
             stepped = compactor.step(current, None, self._memo)
             self._memo, current = stepped.memo, stepped.messages
             made.append(stepped)
-        return Served(
+        return Sent(
             request=self._shape.write(request, current),
             events=tuple(one.event for one in made if one.event is not None),
             repairs=tuple(repair for one in made for repair in one.repairs),
@@ -154,16 +152,14 @@ class Server:
         self._natives = natives
         return self._ids
 
-    def _begin(self, natives: Sequence[Json]) -> int:
-        """Where the running turn begins: at the last prompt of the user's."""
-        for at in range(len(natives) - 1, 0, -1):
-            if is_prompt(*self._shape.read([natives[at]])):
-                return at
-        return 0
+    def _begins_turn(self, natives: Sequence[Json], ids: Sequence[str]) -> bool:
+        """Whether the user has said something since the running turn began, or what stood there then is not there."""
+        upto = len(self._turn)
+        return not upto or ids[:upto] != self._turn or any(map(is_prompt, self._shape.read(natives[upto:])))
 
     def _next_turn(
         self, natives: Sequence[Json], ids: list[str], outputs: Mapping[int, list[Json]], folds: FoldSettings
-    ) -> list[Folded]:
+    ) -> list[Served]:
         """A turn begins, or the history is another one than before: what was folded inside a turn is over."""
         self._turn, self._base, self._memo = ids, list(natives), Memo()
         if self._settings.lanes == "loop":

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from trimtab import marker
+from trimtab.compaction.record import SUMMARY_OPENING
+from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import CallerError
 from trimtab.types import Json
 from trimtab.wire import WireProtocol, detect, protocols
@@ -14,10 +17,15 @@ from trimtab.wire.guard import guarded, protocol_named
 from trimtab.wire.histories import Message, Shape
 from trimtab.wire.lookup import shape_of
 
-__all__ = ["Session", "session_of"]
+__all__ = ["Had", "Session", "had", "session_of"]
+
+Had: TypeAlias = Literal["trimmed", "folded"]
 
 _OF_MESSAGES: Final = ("role", "type")
+_OF_REQUESTS: Final = ("messages", "contents", "input")
+_OF_LINES: Final = ("request", "body")  # where a line of a log has its request
 _SURE: Final = 0.9  # below, a request of little text may be of several protocols
+_OPENING: Final = 4  # messages at a request's beginning, among which a summary stands: system, summary, request
 
 
 @frozen(kw_only=True)
@@ -48,7 +56,8 @@ def session_of(
     Args:
         value: a list of requests, or of their lists of messages; or one conversation (a request, or its list of
             messages), from which the requests are found out: one for each answer of the model's, and one for the end
-            where that waits for an answer.
+            where that waits for an answer. Requests may stand in the member `request` or `body` of something larger,
+            as they do in logs.
         protocol: the name of the protocol; None: the one that it looks like.
         known: protocols by name.
         what: the value's name in errors.
@@ -57,8 +66,9 @@ def session_of(
         CallerError: it looks like no protocol, or like several, or has no messages.
         PluginError: a plugin's protocol raised.
     """
+    value = [_unwrapped(one) for one in value] if isinstance(value, list) else _unwrapped(value)
     if isinstance(value, list) and value and all(isinstance(one, dict | list) for one in value):
-        name = protocol or detect(value[-1], known)
+        name = protocol or next((name for one in reversed(value) if (name := detect(one, known))), None)
         if name is not None:
             wire = protocol_named(name, known)
             shape = shape_of(wire, None)
@@ -70,11 +80,14 @@ def session_of(
             if any(whole):
                 raise CallerError(
                     f"{what}: request {whole.index(False) + 1} of {len(whole)} has no messages as {name} writes them; "
-                    "give requests of one protocol only"
+                    "each must be a request of that protocol, alone or as a member `request` or `body`"
                 )
     name = protocol or detect(value, known)
     if name is None:
-        raise CallerError(f"{what} looks like no wire protocol; name one with --protocol: {', '.join(known)}")
+        raise CallerError(
+            f"{what} looks like no wire protocol{_members(value)}; name one with --protocol: {', '.join(known)}; "
+            "what is read are requests, alone or each as a member `request` or `body`, or messages"
+        )
     wire = protocol_named(name, known)
     shape = shape_of(wire, None)
     if not shape.place(value)[1]:
@@ -83,6 +96,41 @@ def session_of(
     if not requests:
         raise CallerError(f"{what} has only what the model says, and nothing before it that was sent")
     return Session(protocol=wire, requests=tuple(requests), derived=True)
+
+
+def had(session: Session) -> tuple[Had, ...]:
+    """What trimtab had done to requests before they were recorded, by what it leaves in them."""
+    shape, requests = session.shape, session.requests
+    last = shape.read(requests[-1])
+    begun = () if session.derived else requests[:-1]
+    opening = [message for one in begun for message in shape.read(list(shape.place(one)[1][:_OPENING]))]
+    found: list[Had] = []
+    if any(one.handle for message in last for text in texts_of(message) for one in marker.parse(text)):
+        found.append("trimmed")
+    if any(
+        part.kind == "text" and part.text.startswith(SUMMARY_OPENING)
+        for message in (*opening, *last)
+        if message.role == "user"
+        for part in message.parts
+    ):
+        found.append("folded")
+    return tuple(found)
+
+
+def _unwrapped(value: Json) -> Json:
+    """The request that stands in a line of a log, with its answer beside it; anything else as it is."""
+    while isinstance(value, dict) and value.keys().isdisjoint(("role", *_OF_REQUESTS)):
+        inner = [value[name] for name in _OF_LINES if isinstance(value.get(name), dict | list)]
+        if len(inner) != 1:
+            break
+        value = inner[0]
+    return value
+
+
+def _members(value: Json) -> str:
+    """What something has that is neither a request nor a message, for an error."""
+    one = value[0] if isinstance(value, list) and value else value
+    return f" (members: {', '.join(list(one)[:6]):.100})" if isinstance(one, dict) and one else ""
 
 
 def _check_alike(requests: Sequence[Json], wire: WireProtocol, known: Mapping[str, WireProtocol], what: str) -> None:

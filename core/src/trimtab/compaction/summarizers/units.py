@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -12,6 +13,7 @@ from trimtab._json import canonical, decode_or_none
 from trimtab.compaction.summarizers.facts import Fact, facts_in
 from trimtab.compaction.summarizers.sentences import EDGES, flat, left, right, sentences
 from trimtab.compaction.summarizers.words import tells_decision, tells_failure, tells_rule
+from trimtab.compaction.transcript import Piece, pieces
 
 __all__ = ["Section", "Source", "Unit", "tight", "unit", "units_of"]
 
@@ -19,22 +21,20 @@ Section: TypeAlias = Literal["Goal", "Decisions", "Failed", "Facts", "Done", "St
 
 Source: TypeAlias = Literal["request", "conclusion", "note", "step", "prior"]
 
-_PIECE: Final = re.compile("\n(?=(?:User|Assistant|Tool|System): |\\[)")
-_LABEL: Final = re.compile("(User|Assistant|Tool|System): ")
-_BRACKETS: Final = re.compile("\\[(?:called ([^\n:]{1,100}): |([^\n:]{1,100}?) returned( an error)?: )")
-
+# Chars. "Thanks, that works!" is a courtesy, "Delete it." is not; what an assistant announces between two calls is a
+# sentence, what it found is longer or names something.
 _FILLER: Final = 18
 _FILLER_NOTE: Final = 60
 _NEAR: Final = 600  # chars of a text's beginning and of its end; what stands between is said deep in it
-_PLACES: Final = 1 << 16
-_STEP_ARGUMENTS: Final = 120
-_STEP_OUTCOME: Final = 120
-_STEP_READ: Final = 2_000
+_PLACES: Final = 1 << 16  # sentences of one text that have an order
+_STEP: Final = 120  # chars of a call's arguments, and of what came of it: a line of a terminal
+_STEP_READ: Final = 2_000  # chars of an outcome: more than a transcript shows
 _ERROR: Final = re.compile("[A-Za-z](?:Error|Exception)(?![A-Za-z])")
+# Chars around a fact: some five words before it, which say what it is, and three behind it.
 _BEFORE: Final = 28
 _BEHIND: Final = 20
-_GAP: Final = 40
-_TIGHT: Final = 90
+_GAP: Final = 40  # between two of them, that is no shorter left out
+_TIGHT: Final = 90  # of a sentence that names nothing
 
 
 @frozen(kw_only=True)
@@ -65,13 +65,6 @@ class Unit:
     bare: bool = False
 
 
-@frozen(kw_only=True)
-class _Piece:
-    speaker: str
-    said: str
-    bracketed: bool
-
-
 def unit(
     text: str,
     source: Source,
@@ -100,19 +93,19 @@ def unit(
 
 def units_of(history: str) -> list[Unit]:
     """The units of a transcript, in order."""
-    pieces = list(_pieces(history))
-    asked = [at for at, one in enumerate(pieces) if one.speaker == "User" and not one.bracketed]
-    closing = _closing(pieces)
+    told = list(pieces(history))
+    asked = [at for at, one in enumerate(told) if one.speaker == "user" and one.kind == "text"]
+    closing = _closing(told)
     newest = {asked[-1] if asked else -1, closing[-1] if closing else -1}
     found: list[Unit] = []
     turn = 0
     concluding = set(closing)
     seen: set[str] = set()
-    for at, piece in enumerate(pieces):
-        if piece.bracketed:
+    for at, piece in enumerate(told):
+        if piece.kind != "text":
             continue
-        turn += piece.speaker == "User"
-        source: Source = "request" if piece.speaker == "User" else "conclusion" if at in concluding else "note"
+        turn += piece.speaker == "user"
+        source: Source = "request" if piece.speaker == "user" else "conclusion" if at in concluding else "note"
         said: list[Unit] = []
         for n, (text, deep) in enumerate(_placed(piece.said)):
             if text in seen and at not in newest:
@@ -122,7 +115,7 @@ def units_of(history: str) -> list[Unit]:
             said.append(unit(text, source, order, turn, last=at in newest, deep=deep, asked=source == "request"))
         telling = [one for one in said if not _is_filler(one)]
         found += telling if telling or source == "note" else said[-1:]
-    return [*found, *_steps(pieces, max(newest))]
+    return [*found, *_steps(told, max(newest))]
 
 
 def _placed(said: str) -> Iterator[tuple[str, bool]]:
@@ -160,24 +153,14 @@ def _is_filler(one: Unit) -> bool:
     return len(one.text) + 2 * sum(ch > "\x7f" for ch in one.text) < most
 
 
-def _pieces(history: str) -> Iterator[_Piece]:
-    speaker = "Assistant"
-    for raw in _PIECE.split(history):
-        label = _LABEL.match(raw)
-        if label is not None:
-            speaker, raw = label[1], raw[label.end() :]
-        if raw.strip(EDGES):
-            yield _Piece(speaker=speaker, said=raw, bracketed=raw.startswith("["))
-
-
-def _closing(pieces: list[_Piece]) -> list[int]:
+def _closing(told: Sequence[Piece]) -> list[int]:
     """The last text of the assistant's in each turn."""
     found: list[int] = []
     held = -1
-    for at, piece in enumerate(pieces):
-        if piece.bracketed:
+    for at, piece in enumerate(told):
+        if piece.kind != "text":
             continue
-        if piece.speaker == "User":
+        if piece.speaker == "user":
             found += [held] if held >= 0 else []
             held = -1
         else:
@@ -185,37 +168,39 @@ def _closing(pieces: list[_Piece]) -> list[int]:
     return [*found, held] if held >= 0 else found
 
 
-def _steps(pieces: list[_Piece], newest: int) -> Iterator[Unit]:
-    """Calls with what they returned: results are taken in order, those of one tool first."""
-    waiting: list[tuple[int, int, str, str]] = []
-    steps: list[tuple[int, int, str, bool]] = []
+@frozen(kw_only=True)
+class _Step:
+    at: int
+    turn: int
+    text: str
+    failed: bool = False
+
+
+def _steps(told: Sequence[Piece], newest: int) -> Iterator[Unit]:
+    """Calls with what they returned: a result answers the first call of its tool that waits for one."""
+    waiting: dict[str, deque[_Step]] = {}
+    steps: list[_Step] = []
     turn = 0
-    for at, piece in enumerate(pieces):
-        if not piece.bracketed:
-            turn += piece.speaker == "User"
-            continue
-        found = _BRACKETS.match(piece.said)
-        if found is None:
-            steps.append((at, turn, _shortened(piece.said.strip("[]"), _STEP_OUTCOME), False))
-            continue
-        said = _closed(piece.said[found.end() :])
-        if found[1]:
-            waiting.append((at, turn, found[1], _shortened(_arguments(said), _STEP_ARGUMENTS)))
-            continue
-        place = next((n for n, one in enumerate(waiting[:32]) if one[2] == found[2]), None)
-        called = "" if place is None else f" {waiting.pop(place)[3]}"
-        outcome = _shortened(_telling(said, failed=bool(found[3])), _STEP_OUTCOME)
-        steps.append((at, turn, f"{found[2]}{called} → {'error: ' if found[3] else ''}{outcome}", bool(found[3])))
-    steps += [(at, turn, f"{name} {said}", False) for at, turn, name, said in waiting]
-    steps.sort(key=lambda one: one[0])
-    for n, (at, turn, text, failed) in enumerate(steps):
-        last = n == len(steps) - 1 and at > newest
-        yield unit(text, "step", at * _PLACES, turn, last=last, failed=failed)
-
-
-def _closed(said: str) -> str:
-    said = said.rstrip(" \n")
-    return said[:-1] if said.endswith("]") else said
+    for at, piece in enumerate(told):
+        if piece.kind == "text":
+            turn += piece.speaker == "user"
+        elif piece.kind == "other":
+            steps.append(_Step(at=at, turn=turn, text=_shortened(piece.said)))
+        elif piece.kind == "call":
+            called = f"{piece.name} {_shortened(_arguments(piece.said))}"
+            waiting.setdefault(piece.name, deque()).append(_Step(at=at, turn=turn, text=called))
+        else:
+            calls = waiting.get(piece.name)
+            called = calls.popleft().text if calls else piece.name
+            outcome = _shortened(_telling(piece.said, failed=piece.is_error))
+            text = f"{called} → {'error: ' if piece.is_error else ''}{outcome}"
+            steps.append(_Step(at=at, turn=turn, text=text, failed=piece.is_error))
+    for calls in waiting.values():
+        steps += calls
+    steps.sort(key=lambda one: one.at)
+    for n, one in enumerate(steps):
+        last = n == len(steps) - 1 and one.at > newest
+        yield unit(one.text, "step", one.at * _PLACES, one.turn, last=last, failed=one.failed)
 
 
 def _arguments(said: str) -> str:
@@ -234,7 +219,7 @@ def _telling(said: str, *, failed: bool) -> str:
     return lines[0] if lines else ""
 
 
-def _shortened(said: str, most: int) -> str:
+def _shortened(said: str) -> str:
     """The beginning of a text, on one line."""
-    one = flat(said[: 4 * most]).strip(" ")
-    return one if len(one) <= most else f"{one[: right(one, most)]}…"
+    one = flat(said[: 4 * _STEP]).strip(" ")
+    return one if len(one) <= _STEP else f"{one[: right(one, _STEP)]}…"
