@@ -52,9 +52,9 @@ _SPEAKER: Final = "|".join(LABELS.values())
 _BEGINS: Final = re.compile(f"\n(?=(?:{_SPEAKER}): |\\[)")
 _LABEL: Final = re.compile(f"({_SPEAKER}): ")
 _ROLES: Final = {label: role for role, label in LABELS.items()}
-_NAME: Final = "[^\n]{1,200}?"  # of a tool: providers take 128 chars at most
-_CALL: Final = re.compile(f"\\[{_CALLED} ({_NAME}): ")
-_RESULT: Final = re.compile(f"\\[({_NAME}) (?:({_FAILED})|{_RETURNED}): ")
+_TOOL: Final = "[^\n]{1,200}?"  # of a tool: providers take 128 chars at most
+_CALL: Final = re.compile(f"\\[{_CALLED} ({_TOOL}): ")
+_RESULT: Final = re.compile(f"\\[({_TOOL}) (?:({_FAILED})|{_RETURNED}): ")
 
 
 @frozen(kw_only=True)
@@ -136,9 +136,9 @@ def _line(part: Part, names: dict[str, str]) -> str:
         return _plain(part.text)
     if part.kind == "call":
         names[part.call_id] = part.name
-        return f"[{_CALLED} {_on_one_line(part.name) or _A_TOOL}: {_short(_spelt(part.value), _ARGUMENT_CHARS)}]"
+        return f"[{_CALLED} {_name(part.name) or _A_TOOL}: {_short(_spelt(part.value), _ARGUMENT_CHARS)}]"
     if part.kind == "result":
-        name = _on_one_line(part.name or names.get(part.call_id, "")) or _A_TOOL
+        name = _name(part.name or names.get(part.call_id, "")) or _A_TOOL
         said = _short(_returned(part.value), _RESULT_CHARS)
         return f"[{name} {_FAILED if part.is_error else _RETURNED}: {said}]"
     return f"[{_medium(part.value)}]" if part.kind == "other" else ""
@@ -148,8 +148,9 @@ def _plain(said: str) -> str:
     return _STEERING.sub(" ", shown(without_payloads(said.strip(_BLANK))))
 
 
-def _on_one_line(said: str) -> str:
-    return _LINE_ENDS.sub(" ", shown(without_payloads(said)))
+def _name(said: str) -> str:
+    """A name on one line, which passes for no more than a name."""
+    return _LINE_ENDS.sub(" ", shown(without_payloads(said))).replace(": ", ":")
 
 
 def _short(said: str, most: int) -> str:
@@ -206,4 +207,5 @@ def _medium(block: Json) -> str:
     kind = text(block, "type", *MIME_KEYS) or next(iter(keys), "attachment")
     inner = member(block, kind)
     name = text(block, *_NAMES) or (text(inner, *_NAMES) if is_object(inner) else "")
-    return _on_one_line(f"{kind}: {name}" if name else kind)
+    kind = _name(kind).replace(" ", "_")
+    return f"{kind}: {_name(name)}" if name else kind
