@@ -11,7 +11,7 @@ from attrs import evolve
 
 from trimtab import Budget, Host, Policy
 from trimtab._json import blob_id, canonical
-from trimtab.compaction import Archived, Attachment, Blob, FoldRecord, archive_of, archive_row, dump_record
+from trimtab.compaction import Archived, Attachment, Blob, FoldRecord, Memo, archive_of, archive_row, dump_memo, dump_record
 from trimtab.compaction.record import summary_text
 from trimtab.compress import dump_state
 from trimtab.host.tools import PROTOCOLS
@@ -279,15 +279,19 @@ MANY = evolve(
     blobs=tuple(Blob(tool="read", uri=f"trimtab:{number:016}") for number in range(30)),
     index=Archived(id="fedcba9876543210" * 2, chars=800, kind="index"),
 )
+MEMO = Memo(
+    consumed=14, digest="0123456789abcdef" * 4, kept=(0, 9), fold=evolve(FOLD, boundary="", made_at=""), fruitless=1
+)
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 
 
 def of_folds() -> dict[str, bytes]:
-    """A fold's record, what is served in the place of its rows, and an archive with the row that opens it."""
+    """A fold's record and a memo, what is served in the place of rows, and an archive with the row that opens it."""
     said = [*SAID[-3:], {"role": "user", "content": [{"type": "text", "text": "水位？"}, PICTURE]}]
     archive = archive_of(protocols["openai-chat"].history.read(said))  # type: ignore[attr-defined]
     return {
         "record.json": pretty(dump_record(FOLD)),
+        "memo.json": pretty(dump_memo(MEMO)),
         "summary.txt": summary_text(FOLD, read_tool="fs_read", file_tool="read_file").encode(),
         "summary_many.txt": summary_text(MANY, read_tool="fs_read", file_tool="read_file").encode(),
         "summary_bare.txt": summary_text(FOLD, read_tool="", file_tool="").encode(),
