@@ -9,7 +9,7 @@ import pytest
 from trimtab.compaction import DurableCompactor, FoldSettings, Row
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.repair import repaired
-from trimtab.testing.folds import Summarizer
+from trimtab.testing.folds import Summarizer, refused
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -236,3 +236,20 @@ def test_a_denial_that_came_too_late_is_left_where_it_is() -> None:
         {"role": "tool", "content": [denied]},
     ]
     assert mended("ai-sdk", natives) == (natives, [])
+
+
+@pytest.mark.parametrize("doubled", [False, True])
+def test_results_of_one_message_brought_by_two_of_the_users(doubled: bool) -> None:
+    """Anthropic wants all in the message that follows: the later one is moved up, as it came; a doubled one goes."""
+    later = result("b", cache_control={"type": "ephemeral"})
+    natives: list[Json] = [
+        user(TEXT),
+        {"role": "assistant", "content": [use("a"), use("b")]},
+        user(result("a")),
+        user(*([result("a")] if doubled else []), later, TEXT),
+    ]
+    sent, kinds = mended("anthropic", natives)
+    assert sorted(kinds) == (["left-out", "moved"] if doubled else ["moved"])
+    assert sent[2:] == [user(result("a"), later), user(TEXT)]
+    assert sent[2]["content"][1] is later
+    assert refused("anthropic", sent) == []

@@ -73,7 +73,7 @@ def test_where_nothing_is_stored_yet() -> None:
     assert dump_record(None) is None
     assert load_record(None) is None
     rows = [row("a"), row("b")]
-    served = DurableCompactor("openai-chat", SETTINGS).serve(rows, [RECORD, load_record(None)])  # type: ignore[list-item]
+    served = DurableCompactor("openai-chat", SETTINGS).serve(rows, [RECORD, load_record(None)])
     assert served.record is RECORD
 
 

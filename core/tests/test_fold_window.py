@@ -10,31 +10,16 @@ from attrs import evolve
 from trimtab.compaction import Attachment, FoldSettings, Row, slide
 from trimtab.errors import CallerError
 from trimtab.testing.conversations import WRITERS, Told, Turn
-from trimtab.testing.folds import refused
+from trimtab.testing.folds import Words, refused, worded_row, worded_turns
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
-
-
-class Words:
-    """Counts words: sizes in these tests are exact."""
-
-    name, version = "words", "1"
-
-    def count(self, text: str) -> int:
-        """Words of a text."""
-        return len(text.split(" ")) - text.endswith(" ") if text else 0
-
 
 WINDOW = FoldSettings(windows=4_000, counter=Words())  # trigger 2,880, keep 1,080
 
 
-def turns(count: int, tokens: int = 100) -> list[Row]:
-    """So many whole turns, each row of so many tokens, and a prompt."""
-    return [
-        Row(id=f"{role[0]}{n}", messages=[{"role": role, "content": f"{role[0]}{n} " + "word " * (tokens - 1)}])
-        for n in range(count)
-        for role in ("user", "assistant")
-    ] + [Row(id=f"u{count}", messages=[{"role": "user", "content": f"u{count} " + "word " * (tokens - 1)}])]
+def turns(count: int) -> list[Row]:
+    """So many whole turns, each row of 100 tokens, and a prompt."""
+    return [*worded_turns(count), worded_row(f"u{count}")]
 
 
 def ids(rows: tuple[Row, ...]) -> tuple[str, int]:

@@ -97,7 +97,7 @@ def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:
     by_result = {(tie.result_row, tie.result_at): tie for tie in ties}
     shown = {(row, part.at) for row, message in enumerate(messages) for part in message.of("result")}
     movable = [tie for tie in ties if shape.adjacent and (tie.result_row, tie.result_at) in shown]
-    far = {(tie.call_row, tie.call_at) for tie in movable if not _is_near(messages, tie)}
+    far = {(tie.call_row, tie.call_at) for tie in movable if not _is_near(shape, messages, tie)}
     for row, message in enumerate(messages):
         for part in message.of("result"):
             tie = by_result.get((row, part.at))
@@ -173,9 +173,13 @@ def _with_results(shape: Shape, native: Json, more: Sequence[Json]) -> Json | No
     return changed(native, {(shape.joins,): [*there[:end], *blocks, *there[end:]]})
 
 
-def _is_near(messages: Sequence[Message], tie: Tie) -> bool:
-    """Whether nothing but results stands between a call's message and its result's."""
-    return all(_goes_between(message) for message in messages[tie.call_row + 1 : tie.result_row])
+def _is_near(shape: Shape, messages: Sequence[Message], tie: Tie) -> bool:
+    """Whether nothing but results stands between a call's message and its result's; where a message of the user's
+    brings all of them, and the wire does not make one of several, nothing at all.
+    """
+    between = messages[tie.call_row + 1 : tie.result_row]
+    one_message = messages[tie.result_row].role == "user" and "user" not in shape.alternates
+    return all(_goes_between(message) and not (one_message and message.role == "user") for message in between)
 
 
 def _goes_between(message: Message) -> bool:

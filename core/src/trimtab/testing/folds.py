@@ -1,4 +1,5 @@
-"""Histories to be folded, what providers refuse of one, and a summarizer that remembers. The strategy needs Hypothesis.
+"""Histories to be folded, what providers refuse of one, and doubles: a counter of words, a summarizer that remembers.
+The strategy needs Hypothesis.
 
 `refused(protocol, messages)` is written apart from what mends histories, from the vendors' own rules.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 from attrs import define, field
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ from trimtab.types import Json
 from trimtab.wire import protocols
 from trimtab.wire.lookup import shape_of
 
-__all__ = ["Summarizer", "damaged_histories", "refused", "rows_of"]
+__all__ = ["Summarizer", "Words", "damaged_histories", "refused", "rows_of", "worded_row", "worded_turns"]
 
 _ADJACENT = ("anthropic", "bedrock", "gemini", "openai-chat")
 _ALTERNATING = ("bedrock", "gemini")
@@ -46,6 +48,27 @@ class Summarizer:
         if self.raising is not None and len(self.requests) >= self.since:
             raise self.raising
         return f"Summary {len(self.requests)} of what was said: " + " ".join(["this and that"] * self.words)
+
+
+class Words:
+    """Counts words: with it sizes are exact."""
+
+    name, version = "words", "1"
+
+    def count(self, text: str) -> int:
+        """Words of a text."""
+        return len(text.split(" ")) - text.endswith(" ") if text else 0
+
+
+def worded_row(name: str, tokens: int = 100, **more: Any) -> Row:
+    """A row of OpenAI's chat of so many words, the first its name: `u1` is the user's, `a1` the assistant's."""
+    role = "user" if name.startswith("u") else "assistant"
+    return Row(id=name, messages=[{"role": role, "content": f"{name} " + "word " * (tokens - 1)}], **more)
+
+
+def worded_turns(count: int, tokens: int = 100) -> list[Row]:
+    """So many whole turns, `u0`, `a0`, `u1`, …, each row of so many words."""
+    return [worded_row(f"{who}{number}", tokens) for number in range(count) for who in "ua"]
 
 
 def rows_of(natives: Sequence[Json], *, seed: int | None = None, prefix: str = "r") -> list[Row]:
