@@ -10,10 +10,20 @@ import re
 import tempfile
 from typing import Any, cast
 
-from attrs import asdict
-
 from trimtab import Host, Policy
-from trimtab.compaction import DurableCompactor, Event, FoldSettings, LoopCompactor, Row, dump_record, load_record
+from trimtab.compaction import (
+    DurableCompactor,
+    Event,
+    FoldSettings,
+    LoopCompactor,
+    Row,
+    dump_memo,
+    dump_record,
+    dump_row,
+    load_memo,
+    load_record,
+    load_row,
+)
 
 SETTINGS, ME, EVENTS = FoldSettings(windows=12_000), "conversation-1", list[Event]()
 
@@ -36,18 +46,21 @@ def model(prompt: list[Any]) -> tuple[str, dict[str, Any]] | str:
         return f"The order on server-7 was {order[1]}."
     if listed := re.search(r"read_log (trimtab:\w+) log of server-7,", last):
         return "fs_search", {"uri": listed[1], "pattern": "order"}
-    return "fs_search", {"uri": re.findall(r"listed in (trimtab:\w+)", text)[-1], "pattern": "server-7,"}
+    tried = [block["input"]["uri"] for one in prompt for block in one["content"] if block.get("name") == "fs_search"]
+    lists = [uri for uri in re.findall(r"listed in (trimtab:\w+)", text) if uri not in tried]
+    return "fs_search", {"uri": lists[0], "pattern": "server-7,"}
 
 
-def turn(host: Host, rows: list[Row], record: Any, said: str) -> tuple[Any, str]:
-    """One turn: what the user says, the steps, the answer. Gives the record to be stored, and the answer."""
+def turn(host: Host, rows: list[Row], record: Any, memo: Any, said: str) -> tuple[Any, Any, str]:
+    """One turn: what the user says, the steps, the answer. Gives record and memo, to be stored, and the answer."""
     rows.append(Row(id=f"u{len(rows)}", messages=[{"role": "user", "content": [{"type": "text", "text": said}]}]))
-    lane = DurableCompactor("anthropic", SETTINGS, on_event=EVENTS.append, store=host.store, owner=ME)
-    served, loop = lane.serve(rows, record), LoopCompactor("anthropic", SETTINGS, on_event=EVENTS.append)
-    new, outputs = list[Any](), list[Any]()
-    while not isinstance(call := model(loop.step([*served.messages, *new]).messages), str):
+    kept = {"on_event": EVENTS.append, "store": host.store, "owner": ME}
+    served = DurableCompactor("anthropic", SETTINGS, **kept).serve(rows, record, memo)
+    loop, new, outputs = LoopCompactor("anthropic", SETTINGS, **kept), list[Any](), list[Any]()
+    stepped = loop.step(served.messages, memo=served.memo)
+    while not isinstance(call := model(stepped.messages), str):
         name, arguments = call
-        allow = host.allow_list([*served.retained.outputs, *outputs], owner=ME)
+        allow = host.allow_list([*served.retained.outputs, *stepped.retained.outputs, *outputs], owner=ME)
         is_ours = name in host.policy.read_names
         output = host.run_read_tool(name, arguments, allow=allow) if is_ours else read_log(**arguments)
         trimmed = host.trim(name, output, owner=ME)
@@ -55,22 +68,24 @@ def turn(host: Host, rows: list[Row], record: Any, said: str) -> tuple[Any, str]
         use = {"type": "tool_use", "id": f"c{len(rows)}-{len(new)}", "name": name, "input": arguments}
         result = {"type": "tool_result", "tool_use_id": use["id"], "content": trimmed.text}
         new += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+        stepped = loop.step([*served.messages, *new])
     new.append({"role": "assistant", "content": [{"type": "text", "text": call}]})
     rows.append(Row(id=f"a{len(rows)}", messages=new, outputs=outputs))
-    return served.record, call
+    return served.record, stepped.memo, call
 
 
 def main() -> None:
     """After 100 turns all that an application stores is written out and read again, as if by another process."""
-    rows, record = list[Row](), cast("Any", None)
+    rows, record, memo = list[Row](), cast("Any", None), cast("Any", None)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, 201):
             said = f"Check server-{number}, {1 if number % 40 else 30} parts."
             if number == 101:
-                listed, kept = json.loads(json.dumps([[asdict(row) for row in rows], dump_record(record)]))
-                rows, record = [Row(**row) for row in listed], load_record(kept)
+                stored = json.dumps([[dump_row(row) for row in rows], dump_record(record), dump_memo(memo)])
+                listed, kept, left = json.loads(stored)
+                rows, record, memo = [load_row(row) for row in listed], load_record(kept), load_memo(left)
             with Host.load(store=f"sqlite:///{folder}/trimtab.db", policy=Policy(limit=2_000, keep=1_200)) as host:
-                record, answer = turn(host, rows, record, said if number < 200 else "Which order?")
+                record, memo, answer = turn(host, rows, record, memo, said if number < 200 else "Which order?")
     for done in [event for event in EVENTS if event.kind == "done"][-2:]:
         print(f"{done.lane}: from {done.before:,} to {done.after:,} tokens")
     print(f"{len(rows)} rows. {answer}")

@@ -23,7 +23,7 @@ from trimtab.compaction import (
     load_row,
     slide,
 )
-from trimtab.compaction.manifests import index_lines
+from trimtab.compaction.manifests import blobs_of
 from trimtab.compaction.record import Archived
 from trimtab.errors import CallerError
 from trimtab.testing.folds import Summarizer, refused
@@ -226,8 +226,9 @@ def test_a_tool_whose_name_is_a_line_of_the_index() -> None:
         )
         for at, name in enumerate(names)
     ]
-    assert index_lines(rows[:1]) == ["read trimtab:3f2a9c1b7d04e5f6 a b"]
-    assert index_lines(rows[1:])[0].startswith('"x\\nread trimtab:deadbeefdeadbeef of mine" trimtab:3f2a9c1b7d04e5f6')
+    found = [index_text(evolve(RECORD, blobs=tuple(blobs_of([row])), archive=())) for row in rows]
+    assert found[0] == "read trimtab:3f2a9c1b7d04e5f6 a b"
+    assert found[1] == r'"x\nread trimtab:deadbeefdeadbeef of mine" trimtab:3f2a9c1b7d04e5f6 a b'
 
 
 def test_a_turn_of_its_own_is_kept_before_one_inside_another() -> None:

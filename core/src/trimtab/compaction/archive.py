@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.estimate import payloads_in
-from trimtab.compaction.record import NEWEST, Archived, FoldRecord
+from trimtab.compaction.record import NEWEST, Archived, FoldRecord, index_text
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import HANDLE_DIGITS
@@ -80,12 +80,10 @@ class Archiver:
         self._store = store
         self._owner = owner or ""
 
-    def archived(
-        self, record: FoldRecord, messages: Sequence[Message], lines: Callable[[], Iterable[str]]
-    ) -> tuple[FoldRecord, dict[str, str]]:
+    def archived(self, record: FoldRecord, messages: Sequence[Message]) -> tuple[FoldRecord, dict[str, str]]:
         """The record with the archive of these messages too, and the texts for the store by their ids.
 
-        Where it names too many texts to be named one by one it has an index, which begins with `lines`: of its blobs.
+        Where it names too many texts to be named one by one it has an index.
         """
         if self._store is None:
             return record, {}
@@ -93,7 +91,7 @@ class Archiver:
         record = evolve(record, archive=tuple(dict.fromkeys([*record.archive, *new.entries])))
         if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
             return record, dict(new.blobs)
-        text = "\n".join([*lines(), *(f"{one.kind} trimtab:{one.id[:HANDLE_DIGITS]}" for one in record.archive)])
+        text = index_text(record)
         index = Archived(id=blob_id(text), chars=len(text), kind="index")
         return evolve(record, index=index), {**new.blobs, index.id: text}
 

@@ -15,7 +15,7 @@ from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import turns
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.events import Due, archiving, due, metered, without_window
-from trimtab.compaction.manifests import Retained, blobs_of, files_of, index_lines, retained
+from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
 from trimtab.compaction.memo import Memo, with_memo
 from trimtab.compaction.prompt import Measured, Prompt, checked_rows, measured, prompt_of
 from trimtab.compaction.record import FoldRecord, summary_text
@@ -218,9 +218,7 @@ class DurableCompactor:
             files=_each([*before.files, *files_of(folded)]),
             blobs=_each([*before.blobs, *blobs]),
         )
-        live = plan.prompt.live
-        behind = len(live) - len(plan.prompt.rows) + begin
-        record, texts = self._archiver.archived(record, messages, lambda: index_lines(live[:behind]))
+        record, texts = self._archiver.archived(record, messages)
         return self._measured(plan, record, len(messages), texts, now)
 
     def _measured(

@@ -17,7 +17,7 @@ from trimtab.compaction.events import Due, archiving, due, metered, without_wind
 from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.memo import Memo, blobs_named, digest_of, is_summary, with_memo
 from trimtab.compaction.prompt import Measured
-from trimtab.compaction.record import Blob, FoldRecord, listed_name
+from trimtab.compaction.record import Blob, FoldRecord
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
 from trimtab.compaction.summing import room_of, summary_of
@@ -209,9 +209,7 @@ class LoopCompactor:
             blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
         )
         if self._archiver.is_on:
-            record, more = self._archiver.archived(
-                record, [plan.messages[at] for at in gone], lambda: _lines(record.blobs)
-            )
+            record, more = self._archiver.archived(record, [plan.messages[at] for at in gone])
             texts |= more
         else:
             record = evolve(record, blobs=self._fitting(record.blobs, plan.budgets.trigger // _NAMES))
@@ -312,8 +310,3 @@ def _listed(messages: Sequence[Json]) -> list[Json]:
 def _is_new(message: Message, kept: bool) -> bool:
     """Whether a summary has to tell it: not what the system says, nor an older summary that is sent on."""
     return message.role != "system" and not (kept and is_summary(message))
-
-
-def _lines(blobs: Iterable[Blob]) -> list[str]:
-    """What an index says of these."""
-    return [f"{listed_name(one.tool)} {one.uri}" if one.tool else one.uri for one in blobs]

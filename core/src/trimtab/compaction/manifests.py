@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from attrs import field, frozen
 
 from trimtab.compaction.archive import archive_row, archived
-from trimtab.compaction.record import Blob, FoldRecord, listed_name
+from trimtab.compaction.record import Blob, FoldRecord
 from trimtab.compaction.types import Attachment, Row
 from trimtab.envelope import BlobRef, Envelope, read
 from trimtab.marker import HANDLE_DIGITS
 from trimtab.pointer import locate
 from trimtab.types import Json
 
-__all__ = ["Retained", "blobs_of", "files_of", "index_lines", "retained"]
-
-_FIRST: Final = 80  # chars
-_BLANK: Final = " \t\r\n"
+__all__ = ["Retained", "blobs_of", "files_of", "retained"]
 
 
 @frozen(kw_only=True)
@@ -49,15 +45,7 @@ def files_of(rows: Iterable[Row]) -> list[Attachment]:
 
 def blobs_of(rows: Iterable[Row]) -> list[Blob]:
     """The texts that were omitted in these rows' outputs, in order, each once. Raises EnvelopeError: a damaged row."""
-    return [Blob(tool=envelope.tool, uri=uri) for uri, envelope, _ in _named(rows)]
-
-
-def index_lines(rows: Iterable[Row]) -> list[str]:
-    """A line of an index for each text that these rows name, with the first words that are shown of it."""
-    return [
-        f"{listed_name(envelope.tool) if envelope.tool else ''} {uri} {_first_words(envelope, ref)}".rstrip(" ")
-        for uri, envelope, ref in _named(rows)
-    ]
+    return [Blob.of(envelope.tool, uri, _shown(envelope, ref)) for uri, envelope, ref in _named(rows)]
 
 
 def _named(rows: Iterable[Row]) -> list[tuple[str, Envelope, BlobRef]]:
@@ -74,10 +62,9 @@ def _named(rows: Iterable[Row]) -> list[tuple[str, Envelope, BlobRef]]:
     return [(f"trimtab:{_handle(blob_id, sharing)}", *where) for blob_id, where in found.items()]
 
 
-def _first_words(envelope: Envelope, ref: BlobRef) -> str:
+def _shown(envelope: Envelope, ref: BlobRef) -> str:
     _, shown = locate(envelope.skeleton, ref.key)
-    text = shown if isinstance(shown, str) else ""
-    return text[:_FIRST].lstrip(_BLANK).split("\n", 1)[0].rstrip(_BLANK)
+    return shown if isinstance(shown, str) else ""
 
 
 def _handle(blob_id: str, sharing: dict[str, int]) -> str:

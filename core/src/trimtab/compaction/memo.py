@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
 from attrs import frozen
 
-from trimtab._json import utf8
+from trimtab._json import decode_or_none, utf8
+from trimtab.codecs.leaves import strings
 from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, dump_record, load_record, summary_text
 from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import key_of, texts_of
@@ -17,7 +18,7 @@ from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError
 from trimtab.marker import parse
 from trimtab.types import Json
-from trimtab.wire.histories import Message, Shape, is_prompt
+from trimtab.wire.histories import Message, Part, Shape, is_prompt
 
 __all__ = ["Memo", "blobs_named", "digest_of", "dump_memo", "is_summary", "load_memo", "with_memo"]
 
@@ -138,12 +139,20 @@ def blobs_named(messages: Sequence[Message], gone: Container[int]) -> list[Blob]
         if at not in gone:
             continue
         for part in message.of("result"):
-            texts = texts_of(Message(role=message.role, native=None, parts=(part,)))
             tool = part.name or called.get(part.call_id, "")
-            for handle in (marker.handle for text in texts if "trimtab:" in text for marker in parse(text)):
-                if handle is not None:
-                    found.setdefault(f"trimtab:{handle}", Blob(tool=tool, uri=f"trimtab:{handle}"))
+            for text in _strings(part):
+                for handle in (marker.handle for marker in parse(text)):
+                    if handle is not None:
+                        found.setdefault(f"trimtab:{handle}", Blob.of(tool, f"trimtab:{handle}", text))
         if is_summary(message):
             for uri in (uri for text in texts_of(message) for uri in _URI.findall(text)):
                 found.setdefault(uri, Blob(tool="", uri=uri))
     return list(found.values())
+
+
+def _strings(part: Part) -> Iterator[str]:
+    """The texts of a result that may hold markers; of JSON text its strings, each of which has its own."""
+    for text in texts_of(Message(role="user", native=None, parts=(part,))):
+        if "trimtab:" in text:
+            value = decode_or_none(text) if text[:1] in ("[", "{") else None
+            yield from (said for _, said, _ in strings(text if value is None else value, 1))

@@ -24,6 +24,7 @@ __all__ = [
     "FoldRecord",
     "dump_record",
     "dump_row",
+    "index_text",
     "listed_name",
     "load_record",
     "load_row",
@@ -37,6 +38,8 @@ SUMMARY_OPENING: Final = "<conversation-summary>"
 NEWEST: Final = 24
 """So many blobs, and so many texts of the archive, are named one by one beside an index."""
 
+_FIRST: Final = 80  # chars of what is shown of a text, in an index
+_BLANK: Final = " \t\r\n"
 _VERSION: Final = 1
 _WHAT_IT_IS: Final = "This is a record of the conversation up to here, not a new request."
 _CLOSING: Final = "</conversation-summary>"
@@ -47,10 +50,23 @@ _PLAIN_NAME: Final = re.compile('[^\\x00-\\x1f",\\[\\]\\x7f-\\x9f\\u2028\\u2029]
 
 @frozen(kw_only=True)
 class Blob:
-    """A text that was omitted from a tool's output: the tool's name ("": not known), the uri by which it is read."""
+    """A text that was omitted from a tool's output.
+
+    Attributes:
+        tool: the tool's name; "": not known.
+        uri: by which it is read.
+        about: the first words that were shown of it, for an index.
+    """
 
     tool: str
     uri: str
+    about: str = field(default="", eq=False, repr=False)
+
+    @classmethod
+    def of(cls, tool: str, uri: str, shown: str) -> Blob:
+        """With the first words of what is shown of it."""
+        visible = shown[:_FIRST].lstrip(_BLANK).split("\n", 1)[0]
+        return cls(tool=tool, uri=uri, about=visible.split("<omitted ", 1)[0].rstrip(_BLANK))
 
 
 @frozen(kw_only=True)
@@ -170,6 +186,12 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
         older = len(record.blobs) + len(record.archive) - len(blobs) - len(archive)
         parts.append(f"[{older} older ones are listed in {_archived(record.index)}, to be read with {read_tool}]")
     return "\n\n".join(parts)
+
+
+def index_text(record: FoldRecord) -> str:
+    """A line for each text that a record names: tool, uri and first words; of the archive's what it is, and the uri."""
+    blobs = (f"{listed_name(one.tool) if one.tool else ''} {one.uri} {one.about}".strip(" ") for one in record.blobs)
+    return "\n".join([*blobs, *(f"{one.kind} trimtab:{one.id[:16]}" for one in record.archive)])
 
 
 def listed_name(name: str) -> str:
