@@ -15,7 +15,12 @@ from attrs import define, field
 
 from trimtab.compaction import SummaryRequest
 from trimtab.compaction.calling import arun, ask, run
-from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS, ChainSummarizer, ExtractiveSummarizer
+from trimtab.compaction.summarizers import (
+    AnthropicSummarizer,
+    ChainSummarizer,
+    ExtractiveSummarizer,
+    OpenAISummarizer,
+)
 from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
 from trimtab.errors import CallerError, MissingExtra, SummaryFailed
 from trimtab.testing import SummarizerContract
@@ -23,7 +28,8 @@ from trimtab.tokens import Estimate
 from trimtab.types import Json
 
 GOOD = "The user asked for the invoice of order A-4711, and it was sent to billing@example.com on 3 May."
-VENDORS = ("openai", "anthropic")
+MAKERS: dict[str, Callable[..., Any]] = {"openai": OpenAISummarizer, "anthropic": AnthropicSummarizer}
+VENDORS = tuple(MAKERS)
 COUNT = Estimate().count
 
 
@@ -97,7 +103,7 @@ def summarizer(vendor: str, server: Server, **options: Any) -> Any:
     """A summarizer of the vendor's that asks the server."""
     pytest.importorskip(vendor)
     url = f"{server.url}/v1" if vendor == "openai" else server.url
-    return BUILTIN_SUMMARIZERS[vendor](model="small-1", base_url=url, api_key="k", **options)
+    return MAKERS[vendor](model="small-1", base_url=url, api_key="k", **options)
 
 
 def request(history: str = "User: go", prior: str | None = None) -> SummaryRequest:
@@ -207,7 +213,7 @@ def test_an_applications_own_client_is_used_and_left_open(vendor: str, server: S
     server.replies = [(200, spoken(vendor, GOOD))]
     make = library.OpenAI if vendor == "openai" else library.Anthropic
     with make(api_key="k", base_url=f"{server.url}/v1" if vendor == "openai" else server.url) as client:
-        one = BUILTIN_SUMMARIZERS[vendor](model="m", client=client)
+        one = MAKERS[vendor](model="m", client=client)
         assert one(request()) == GOOD
         assert one.close() is None
         assert one(request()) == GOOD
@@ -234,9 +240,9 @@ def test_a_window_is_given_or_known(vendor: str, server: Server) -> None:
     known = {"openai": ("gpt-4o-mini", 128_000), "anthropic": ("claude-sonnet-4-5", 200_000)}[vendor]
     one = summarizer(vendor, server)
     assert one.window is None
-    other = BUILTIN_SUMMARIZERS[vendor](model=known[0], client=one.client or object())
+    other = MAKERS[vendor](model=known[0], client=one.client or object())
     assert other.window == known[1]
-    assert BUILTIN_SUMMARIZERS[vendor](model=known[0], client=object(), window=9_000).window == 9_000
+    assert MAKERS[vendor](model=known[0], client=object(), window=9_000).window == 9_000
     one.close()
 
 
@@ -245,7 +251,7 @@ def test_a_missing_library_is_named(vendor: str, monkeypatch: pytest.MonkeyPatch
     """Without the extra the factory says what to install."""
     monkeypatch.setitem(sys.modules, vendor, None)
     with pytest.raises(MissingExtra, match=rf"pip install 'trimtab\[{vendor}\]'"):
-        BUILTIN_SUMMARIZERS[vendor](model="m")
+        MAKERS[vendor](model="m")
 
 
 def test_a_missing_key_is_the_callers_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +260,7 @@ def test_a_missing_key_is_the_callers_fault(monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CallerError, match="pass api_key, base_url or client"):
-        BUILTIN_SUMMARIZERS["openai"](model="m")
+        OpenAISummarizer(model="m")
 
 
 class _Contract(SummarizerContract):
