@@ -88,13 +88,6 @@ def test_each_request_begins_with_the_one_before(name: str) -> None:
     assert folds_of(name, 0) > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_twenty_sessions(name: str) -> None:
-    """Twenty sessions of 50 turns break only at folds."""
-    assert all(folds_of(name, seed) > 0 for seed in range(1, 21))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_window_nothing_breaks(name: str) -> None:
     """Without folds the share of the request before is 100 %."""
