@@ -12,8 +12,10 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
-from trimtab.compaction.estimate import payloads_in
+from trimtab.codecs.leaves import MIME_KEYS
+from trimtab.compaction.media import payloads_in
 from trimtab.compaction.record import NEWEST, Archived, FoldRecord
+from trimtab.compaction.transcript import LABELS
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import HANDLE_DIGITS
@@ -25,7 +27,6 @@ from trimtab.wire.nodes import items, member
 __all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived"]
 
 _TOOL: Final = "archive"
-_MIME_KEYS: Final = ("media_type", "mimeType", "mime_type", "mediaType")
 _UNKNOWN: Final = "application/octet-stream"
 # What blocks of a kind hold that name only a format: https://docs.aws.amazon.com/bedrock/latest/APIReference (image,
 # document, video, audio), https://platform.openai.com/docs/api-reference/chat/create (input_audio).
@@ -36,7 +37,6 @@ _FAMILIES: Final = {
     "input_audio": "audio",
     "document": "application",
 }
-_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
 
 @frozen(kw_only=True)
@@ -131,7 +131,7 @@ class _Writer:
     def message(self, message: Message) -> str:
         """Who says what, a part a paragraph; "" where nothing is said."""
         parts = list(filter(None, map(self._part, message.parts)))
-        return f"{_SPEAKERS[message.role]}:\n" + "\n".join(parts) if parts else ""
+        return f"{LABELS[message.role]}:\n" + "\n".join(parts) if parts else ""
 
     def _part(self, part: Part) -> str:
         if part.kind == "text":
@@ -182,7 +182,7 @@ def _way(block: Json, path: Path) -> Iterator[Json]:
 def _kind(containers: Sequence[Json], path: Path) -> str:
     """The MIME type of a payload, by the nearest container that says it."""
     for container in reversed(containers):
-        for name in _MIME_KEYS:
+        for name in MIME_KEYS:
             if isinstance(found := member(container, name), str) and found:
                 return found
         if isinstance(form := member(container, "format"), str) and form:

@@ -14,15 +14,13 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-from trimtab._json import canonical
 from trimtab.codecs.leaves import MIME_KEYS
 from trimtab.compaction.media import is_medium, without_payloads
-from trimtab.errors import UnsupportedOutput
 from trimtab.excerpt.edges import head_stop, tail_start
 from trimtab.measure import shown
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part, Role
-from trimtab.wire.nodes import is_object, member, text
+from trimtab.wire.nodes import is_object, member, spelt, text
 
 __all__ = ["LABELS", "Piece", "ends_of", "entries", "pieces", "transcript"]
 
@@ -190,13 +188,7 @@ def _block(value: Json) -> str:
 
 
 def _spelt(value: Json) -> str:
-    """A value as text; of an SDK's object only its kind, which is the same in every process."""
-    if isinstance(value, str):
-        return value
-    try:
-        return canonical(value)
-    except UnsupportedOutput:
-        return type(value).__name__
+    return value if isinstance(value, str) else spelt(value)
 
 
 def _medium(block: Json) -> str:
