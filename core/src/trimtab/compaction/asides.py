@@ -12,7 +12,16 @@ from trimtab.compaction.prose import LEAST_PROSE, is_prose
 from trimtab.lenient.thoughts import TAG, Tag, read_tag
 from trimtab.tables import fold
 
-__all__ = ["SUMMARY_TAG", "code_blocks", "in_spans", "repeats_marks", "summary_tags", "unfenced", "without_notes"]
+__all__ = [
+    "MOST_MARKS",
+    "SUMMARY_TAG",
+    "code_blocks",
+    "in_spans",
+    "repeats_marks",
+    "summary_tags",
+    "unfenced",
+    "without_notes",
+]
 
 # Kinds of notes that are asked for where summaries are written, beside those that are thoughts everywhere.
 _KINDS: Final = ("assessment", "planning", "evaluation", "internal", "notes_to_self")
@@ -35,12 +44,13 @@ _RETURN: Final = re.compile("<\\|(?:return|end)\\|>[ \t\r\n]*+\\Z")
 _RUN: Final = re.compile("`+|\n")
 _BLANK: Final = " \t\r\n"
 _MARK: Final = re.compile(f"{_TAG.pattern}|{SUMMARY_TAG.pattern}|^ {{0,3}}(?:`{{3}}|~{{3}})", re.MULTILINE)
-_MOST_MARKS: Final = 2_000  # as many tokens as a long summary has in all
+MOST_MARKS: Final = 2_000
+"""Tags and fences of a reply: as many as a long summary has tokens."""
 
 
 def repeats_marks(text: str) -> bool:
     """Whether there are more tags and fences than anybody means: a model that lost its way repeats itself."""
-    return next(islice(_MARK.finditer(text), _MOST_MARKS, None), None) is not None
+    return next(islice(_MARK.finditer(text), MOST_MARKS, None), None) is not None
 
 
 def code_blocks(text: str) -> list[tuple[int, int]]:
