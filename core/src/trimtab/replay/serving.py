@@ -9,7 +9,8 @@ from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.durable import DurableCompactor, Served
-from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
+from trimtab.compaction.loop import LoopCompactor, Stepped
+from trimtab.compaction.memo import Memo
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.settings import FoldSettings
@@ -161,9 +162,10 @@ class Server:
     def _next_turn(
         self, natives: Sequence[Json], ids: list[str], outputs: Mapping[int, list[Json]], folds: FoldSettings
     ) -> list[Served]:
-        """A turn begins, or the history is another one than before: what was folded inside a turn is over."""
-        self._turn, self._base, self._memo = ids, list(natives), Memo()
+        """A turn begins, or the history is another one than before; what was folded inside a turn is handed on."""
+        self._turn, self._base = ids, list(natives)
         if self._settings.lanes == "loop":
+            self._memo = evolve(self._memo, fruitless=0)
             return []
         rows = [
             Row(id=one, messages=(native,), outputs=tuple(outputs.get(at, ())))
@@ -172,8 +174,8 @@ class Server:
         compactor = DurableCompactor(
             self._shape, folds, self._settings.summarizer, read_tool=self._read_tool, file_tool=_FILE_TOOL
         )
-        served = compactor.serve(rows, self._record)
-        self._record, self._base = served.record, served.messages
+        served = compactor.serve(rows, self._record, self._memo)
+        self._record, self._base, self._memo = served.record, served.messages, served.memo
         return [served]
 
 
