@@ -112,6 +112,15 @@ def test_rows_as_data() -> None:
     assert load_row(json.loads(json.dumps(dump_row(bare)))) == bare
 
 
+@pytest.mark.parametrize("clears", [1, True])
+def test_a_flag_of_a_database(clears: Any) -> None:
+    """0 and 1 are taken, as databases have them; a text such as "no" would clear a history, and is refused."""
+    assert dump_row(row("a", clears=clears))["clears"] is True
+    for wrong in ("no", None, 2):
+        with pytest.raises(CallerError, match="clears of Row must be True or False"):
+            row("a", clears=wrong)
+
+
 @pytest.mark.parametrize("tokens", [math.nan, 0, -3, "9"])
 def test_a_count_that_is_none_is_not_stored(tokens: Any) -> None:
     """It would be no JSON, or no number."""
