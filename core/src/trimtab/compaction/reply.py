@@ -19,7 +19,7 @@ from trimtab.types import Json
 __all__ = ["parse_summary"]
 
 _EDGES: Final = " \t\r\n\f\v\u00a0\u200b\u2060\u3000\u3164\ufeff"
-_ROUNDS: Final = 8  # wrappings inside one another
+_ROUNDS: Final = 8  # wrappings inside one another; models write two or three
 _MANY_LINES: Final = re.compile("(?:\r?\n){3,}")
 _NAME: Final = "(?:[sS]ummary|SUMMARY)"
 _KEY: Final = re.compile(f"(?:\\A|[{{,\"'“”\\\\ \t\r\n]){_NAME}[\"'“”\\\\]{{0,4}}[ \t\r\n]{{0,8}}[:：]")

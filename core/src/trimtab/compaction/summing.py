@@ -20,10 +20,10 @@ __all__ = ["PROMPT_TOKENS", "Room", "room_of", "summary_of"]
 PROMPT_TOKENS: Final = 600
 """Tokens that what a summarizer is told about its task may take, of the window."""
 
-_MOST_OUT: Final = 16_384
+_MOST_OUT: Final = 16_384  # tokens: twenty pages; many models write no more at once
 _IN_THIRDS: Final = 3  # of a window beside the task: the summary before, what is new, the reply
-_LEAST_IN: Final = 2_000
-_MARGIN: Final = 0.85
+_LEAST_IN: Final = 2_000  # tokens: a small window is filled rather than left free
+_MARGIN: Final = 0.85  # of what is left: the summarizer's own count is another
 _LEAST_NEW: Final = 200  # tokens of history in a request; less is not worth one
 _BETWEEN: Final = "\n\n"
 
