@@ -37,7 +37,7 @@ class AnthropicSummarizer(VendorSummarizer):
 
     def _respond(self, request: SummaryRequest) -> Any:
         messages = [{"role": "user", "content": prompt_of(request)}]
-        fields = {"max_tokens": request.budget, "extra_body": dict(self.options)}
+        fields = {"max_tokens": self._most(request), "extra_body": dict(self.options)}
         return self._asked.messages.create(model=self.model, system=SYSTEM, messages=messages, **fields)
 
     def _is_withheld(self, response: Json) -> bool:

@@ -48,7 +48,7 @@ class OpenAISummarizer(VendorSummarizer):
 
     def _respond(self, request: SummaryRequest) -> Any:
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": prompt_of(request)}]
-        fields: dict[str, Any] = {self.length: request.budget, "extra_body": dict(self.options)}
+        fields: dict[str, Any] = {self.length: self._most(request), "extra_body": dict(self.options)}
         return self._asked.chat.completions.create(model=self.model, messages=messages, **fields)
 
     def _is_withheld(self, response: Json) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 from attrs import Factory, field, frozen
 
+from trimtab.compaction.calling import TOO_LONG
 from trimtab.compaction.types import SummaryRequest
 from trimtab.errors import CallerError, MissingExtra, SummaryFailed
 from trimtab.types import Json
@@ -20,11 +21,15 @@ __all__ = ["VendorSummarizer"]
 _UNSENDABLE: Final = re.compile("[^!-~]")  # in a header; httpx quotes the whole key where one is in it
 _LEAST_KEY: Final = 8  # chars: shorter ones are stand-ins, such as "none", and stand in any sentence
 _TOLD: Final = 200  # chars of an error: servers put what they were sent into theirs
+_GAPS: Final = re.compile("[ \t\r\n]+")
+_NOT_FOUND: Final = 404
+# Folds are minutes apart: a connection that is kept is closed by then, or belongs to an event loop that is.
+_HEADERS: Final = {"connection": "close"}
 
 
 @frozen(kw_only=True, eq=False)
 class VendorSummarizer(ABC):
-    """Asks a model by one request without tools; its reply may have as many tokens as the request's budget.
+    """Asks a model by one request without tools.
 
     Attributes:
         model: the model's name, as the server knows it.
@@ -71,6 +76,11 @@ class VendorSummarizer(ABC):
         """Close the client, if it was made here; of an async one to be awaited."""
         return self._asked.close() if self.client is None else None
 
+    @staticmethod
+    def _most(request: SummaryRequest) -> int:
+        """Tokens that a reply may have: as many as are taken. What is cut off earlier would be what is newest."""
+        return TOO_LONG * request.budget
+
     @abstractmethod
     def _makers(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """The library's clients, sync and async; the library is imported here."""
@@ -90,7 +100,9 @@ class VendorSummarizer(ABC):
             raise self._failure(error) from None
 
     def _read(self, response: Json) -> str | None:
-        """What the assistant says; None: no text."""
+        """What the assistant says; None: no text. Some servers put an error into a response that is none."""
+        if error := getattr(response, "error", None):
+            raise SummaryFailed(f"the server replied with an error: {error!s}")
         if self._is_withheld(response):
             return None
         shape = shape_of(self.protocol, None)
@@ -106,7 +118,9 @@ class VendorSummarizer(ABC):
         except ModuleNotFoundError as error:
             raise MissingExtra(f"the summarizer {self.vendor!r}", extra=f"trimtab[{self.vendor}]") from error
         try:
-            made = make(base_url=self.base_url, api_key=self.api_key, max_retries=0, timeout=None)
+            made = make(
+                base_url=self.base_url, api_key=self.api_key, max_retries=0, timeout=None, default_headers=_HEADERS
+            )
         except Exception as error:
             raise CallerError(
                 f"{self.vendor} makes no client ({type(error).__name__}: {error!s:.200}); "
@@ -120,10 +134,19 @@ class VendorSummarizer(ABC):
 
     def _failure(self, error: Exception) -> SummaryFailed:
         """The error in a few words. It is not the cause: tracebacks and spans would have all of what a server said."""
-        said = str(error)
+        said = str(error) if isinstance(error, SummaryFailed) else f"{type(error).__name__}: {error!s}"
+        if error.__cause__ is not None:  # "Connection error." alone helps nobody
+            said = f"{said:.{_TOLD}} ({type(error.__cause__).__name__}: {error.__cause__!s})"
         for key in _keys(self._asked):
             said = said.replace(key, "…") if len(key) >= _LEAST_KEY else said
-        return SummaryFailed(f"{type(error).__name__}: {said:.{_TOLD}}")
+        said = f"{_GAPS.sub(' ', said):.{_TOLD}}"
+        if getattr(error, "status_code", None) == _NOT_FOUND:
+            said += f"; the path was {_path(error)}, see base_url"
+        return SummaryFailed(said)
+
+
+def _path(error: Exception) -> str:
+    return str(getattr(getattr(getattr(error, "request", None), "url", None), "path", "?"))
 
 
 def _keys(client: Any) -> Iterator[str]:
