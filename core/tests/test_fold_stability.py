@@ -8,7 +8,7 @@ import pytest
 
 from trimtab import Host, Policy
 from trimtab._json import canonical
-from trimtab.compaction import DurableCompactor, FoldRecord, FoldSettings, LoopCompactor, Row, slide
+from trimtab.compaction import DurableCompactor, Event, FoldRecord, FoldSettings, LoopCompactor, Memo, Row, slide
 from trimtab.replay.generated import generate
 from trimtab.testing.conversations import WRITERS
 from trimtab.testing.folds import Summarizer, refused
@@ -32,7 +32,7 @@ def trimmed(name: str, seed: int) -> tuple[list[Json], list[int]]:
 
 
 class Agent:
-    """An application: rows, a record, and a compactor of each kind for each turn."""
+    """An application: rows, a record, a memo from turn to turn, and a compactor of each kind for each turn."""
 
     def __init__(self, name: str, settings: FoldSettings) -> None:
         self.name = name
@@ -40,19 +40,26 @@ class Agent:
         self.summarizer = Summarizer()
         self.record: FoldRecord | None = None
         self.base: list[Json] = []
+        self.memo = Memo()
         self.lane = LoopCompactor(name, settings, self.summarizer)
 
     def turn(self, rows: list[Row]) -> bool:
         """A turn begins. Whether there was a fold."""
-        served = DurableCompactor(self.name, self.settings, self.summarizer).serve(rows, self.record)
-        self.record, self.base = served.record, served.messages
+        served = DurableCompactor(self.name, self.settings, self.summarizer).serve(rows, self.record, self.memo)
+        self.record, self.base, self.memo = served.record, served.messages, served.memo
         self.lane = LoopCompactor(self.name, self.settings, self.summarizer)
-        return served.event is not None
+        return _is_fold(served.event)
 
     def step(self, since: list[Json]) -> tuple[list[Json], bool]:
         """What is sent with what came since the turn began, and whether there was a fold."""
-        stepped = self.lane.step([*self.base, *since])
-        return stepped.messages, stepped.event is not None
+        stepped = self.lane.step([*self.base, *since], None, self.memo)
+        self.memo = stepped.memo
+        return stepped.messages, _is_fold(stepped.event)
+
+
+def _is_fold(event: Event | None) -> bool:
+    """A fold that was tried and not made gives no leave to break a prompt."""
+    return event is not None and event.kind == "done"
 
 
 def prompt_places(name: str, messages: list[Json]) -> list[int]:
