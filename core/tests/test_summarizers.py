@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import re
 import threading
 from collections.abc import Awaitable, Callable
@@ -202,7 +203,7 @@ def test_an_async_summarizer_that_hangs_is_ended() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert len(ended) == 3
-        assert fold.gi_frame is None
+        assert inspect.getgeneratorstate(fold) == inspect.GEN_CLOSED
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(main())
@@ -268,7 +269,8 @@ def test_a_chain_mixes_sync_and_async() -> None:
         await asyncio.Event().wait()
         return GOOD
 
-    for links in ([Counted(""), hang, _later, Counted("")], [hang, Counted(None), Counted(GOOD)], [_later]):
+    chains: list[list[Any]] = [[Counted(""), hang, _later, Counted("")], [hang, Counted(None), Counted(GOOD)], [_later]]
+    for links in chains:
         assert asyncio.run(arun(ask(request()), ChainSummarizer(links=links, timeout=0.01), None)) == GOOD
 
 
