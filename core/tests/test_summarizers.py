@@ -103,6 +103,12 @@ def test_it_is_asked_once_more(name: str, seconds: float | None) -> None:
     assert bad.asked == 2
 
 
+def test_why_a_reply_is_no_summary_is_told() -> None:
+    """The reason names the rule, also where the reply only was too short."""
+    with pytest.raises(SummaryFailed, match="fewer than 50 characters"):
+        asked(Counted("Done."))
+
+
 def test_ten_megabytes_are_no_summary() -> None:
     """A reply of ten megabytes is found too long, and not counted to its end."""
     counted: list[int] = []

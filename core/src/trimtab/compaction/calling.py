@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
+from trimtab.compaction.prose import LEAST_PROSE
 from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed
@@ -69,7 +70,9 @@ def usable(reply: object, request: SummaryRequest) -> str:
         raise SummaryFailed(f"it gave {type(reply).__name__}, which is no text{hint}")
     summary = parse_summary(reply)
     if summary is None:
-        raise SummaryFailed("it gave no summary (nothing, a refusal, or only notes to itself)")
+        raise SummaryFailed(
+            f"it gave no summary (nothing, a refusal, only notes to itself, or fewer than {LEAST_PROSE} characters)"
+        )
     most = TOO_LONG * request.budget
     # The beginning first: a reply of megabytes need not be counted to its end.
     if request.count(summary[: _CHARS * most]) > most or request.count(summary) > most:
