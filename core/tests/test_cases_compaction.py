@@ -217,7 +217,7 @@ def test_both_ways_archive_an_image_alike(case: dict[str, Any]) -> None:
     (block,) = session.state.blocks
     assert isinstance(block, Block)
     folded = [messages[number - 1] for first, last in block.spans for number in range(first, last + 1)]
-    by_tool = archive_of(ANTHROPIC.read(folded))
+    by_tool = archive_of("anthropic", folded)
     assert automatic in by_tool.entries
 
 

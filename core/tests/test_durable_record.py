@@ -147,3 +147,38 @@ def test_a_record_of_version_1_opens() -> None:
     assert dump_record(record) == stored
     for name, data in golden["of_folds"]().items():
         assert (GOLDEN / "folds" / name).read_bytes() == data, f"{name}: see core/tests/golden/README.md"
+
+
+def test_folded_behind_the_answer() -> None:
+    """Served when the answer is stored, the rows are folded before the next question: that turn asks no summarizer."""
+    summarizer = Summarizer()
+    rows = [*worded_turns(14), worded_row("u14"), worded_row("a14")]
+    record = compactor(summarizer).serve(rows).record
+    assert record is not None
+    asked = len(summarizer.requests)
+    served = compactor(summarizer).serve([*rows, worded_row("u15")], load_record(dump_record(record)))
+    assert served.event is None
+    assert len(summarizer.requests) == asked
+    assert texts(served.messages)[0] == "<conversation-summary>"
+    assert texts(served.messages)[-1] == "u15"
+
+
+def test_two_processes() -> None:
+    """Each has folded the same conversation at another row: both records serve, and of both the later one is used."""
+    rows = [*worded_turns(30), worded_row("u30")]
+    early, late = (compactor().serve(rows[:count]).record for count in (31, 61))
+    assert early is not None
+    assert late is not None
+    for record in (early, late, [early, late], [late, None, early]):
+        served = compactor().serve(rows, record)
+        assert texts(served.messages)[0] == "<conversation-summary>"
+        assert texts(served.messages)[-1] == "u30"
+    assert compactor().serve(rows, [early, late]).record is late
+
+
+def test_an_answer_is_made_again() -> None:
+    """Without the row of the old answer the branch is served from the same record, to the same bytes."""
+    rows = [*worded_turns(14), worded_row("u14")]
+    first = compactor().serve(rows)
+    again = compactor(Summarizer(raising=OSError("down"))).serve(rows, [first.record, None])
+    assert again.messages == first.messages

@@ -253,3 +253,19 @@ def test_results_of_one_message_brought_by_two_of_the_users(doubled: bool) -> No
     assert sent[2:] == [user(result("a"), later), user(TEXT)]
     assert sent[2]["content"][1] is later
     assert refused("anthropic", sent) == []
+
+
+def test_answers_to_calls_without_an_id_are_told_once() -> None:
+    """One that was made up may be taken for another call's and be made again: each call is told once all the same."""
+    calls = [{"id": one, "type": "function", "function": {"name": "read", "arguments": {}}} for one in ("", "a", "b")]
+    asked: Json = {"role": "assistant", "content": None, "tool_calls": calls}
+    results: list[Json] = [{"role": "tool", "tool_call_id": one, "content": "found"} for one in ("", "b")]
+    shape = shape_of("vllm", None)
+    sent, repairs = repaired(shape, shape.read([{"role": "user", "content": "go"}, asked, asked, *results]))
+    assert refused("vllm", sent) == []
+    assert sorted((repair.kind, repair.call_id) for repair in repairs) == [
+        ("answered", ""),
+        ("answered", "a"),
+        ("answered", "a"),
+        ("answered", "b"),
+    ]

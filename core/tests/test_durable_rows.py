@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from trimtab.blobs.memory import MemoryStore
 from trimtab.compaction import (
@@ -24,7 +25,7 @@ from trimtab.compaction import (
     slide,
 )
 from trimtab.compaction.manifests import blobs_of
-from trimtab.compaction.record import Archived
+from trimtab.compaction.record import Archived, index_text
 from trimtab.errors import CallerError
 from trimtab.testing.folds import Summarizer, refused
 from trimtab.types import Json
@@ -110,6 +111,15 @@ def test_rows_as_data() -> None:
     assert load_row(json.loads(json.dumps(AS_DATA))) == ROW
     bare = row("a")
     assert load_row(json.loads(json.dumps(dump_row(bare)))) == bare
+
+
+@pytest.mark.parametrize("clears", [1, True])
+def test_a_flag_of_a_database(clears: Any) -> None:
+    """0 and 1 are taken, as databases have them; a text such as "no" would clear a history, and is refused."""
+    assert dump_row(row("a", clears=clears))["clears"] is True
+    for wrong in ("no", None, 2):
+        with pytest.raises(CallerError, match="clears of Row must be True or False"):
+            row("a", clears=wrong)
 
 
 @pytest.mark.parametrize("tokens", [math.nan, 0, -3, "9"])

@@ -73,6 +73,34 @@ def test_a_rule_of_the_users_outlives_six_folds(language: str) -> None:
     assert "ZEUS-4242" in prior
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Connection refused: 10.134.121.213:9092",
+        "What about cust_77aa12?",
+        "Please bump it to 7.14.23.",
+        "Bitte prüfe OPS-4711.",
+        "请检查接口。",
+        "注文の商品がまだ届きません。",
+        "Проверь OPS-4711.",
+    ],
+)
+def test_a_plain_request_is_no_rule(text: str) -> None:
+    """What is asked once does not take the room of what is to hold from then on."""
+    assert not tells_rule(text)
+
+
+def test_rules_stay_while_their_share_holds_them() -> None:
+    """Five rules, said in different folds between many requests, are all there after six."""
+    rules = [f"Never touch /srv/vault/{number}." for number in range(5)]
+    prior: str | None = None
+    for seed in range(6):
+        said = f"User: {rules[seed]}\n\nAssistant: I will not.\n\n" if seed < 5 else ""
+        prior = extract(said + briefing(100 + seed, turns=8).history, 800, prior)
+    assert prior is not None
+    assert [rule for rule in rules if rule not in prior] == []
+
+
 def test_a_sentence_that_begins_with_also_is_no_list_of_facts() -> None:
     """A request is taken up whole by the next fold, however it begins."""
     asked = "Also: the customer is cust_77aa12; use only EUR for it."

@@ -30,7 +30,6 @@ from trimtab.testing.conversations import WRITERS
 from trimtab.testing.faults import FailingStore
 from trimtab.testing.folds import Summarizer
 from trimtab.types import AllowList, Json
-from trimtab.wire import protocols
 from trimtab.wire.histories import Answer
 from trimtab.wire.lookup import shape_of
 
@@ -282,7 +281,7 @@ def test_media_are_archived_with_their_type(kind: str) -> None:
     block, mime = PICTURES[kind]
     shape = shape_of(name, None)
     native = {"role": "user", shape.joins if name != "ai-sdk" else "parts": [block]}
-    archive = archive_of(shape.read([native, shape.user_text("what is this?")]))
+    archive = archive_of(shape, [native, shape.user_text("what is this?")])
     words, medium = archive.entries
     assert (words.kind, medium.kind) == ("messages", mime)
     assert archive.blobs[medium.id] == f"data:{mime};base64,{PNG}"
@@ -297,7 +296,7 @@ def test_a_result_with_a_picture(name: str) -> None:
     blocks = [PICTURES[name if name in ("bedrock", "openai-responses") else "anthropic"][0]]
     shape = shape_of(name, None)
     natives = shape.results([Answer(call_id="c", name="shot", value=blocks)])
-    archive = archive_of(shape.read(natives))
+    archive = archive_of(shape, natives)
     assert [entry.kind for entry in archive.entries] == ["messages", "image/png"]
     assert archive.entries[1].chars == len(f"data:image/png;base64,{PNG}")
 
@@ -310,7 +309,7 @@ def test_the_archive_is_a_function_of_the_messages(host: Host) -> None:
     served = durable(store=host.store, owner="conv").serve(rows)
     assert served.record is not None
     by_fold = {entry.id for entry in served.record.archive if entry.kind == "image/png"}
-    by_hand = archive_of(protocols["anthropic"].history.read([native]))  # type: ignore[attr-defined]
+    by_hand = archive_of("anthropic", [native])
     assert by_fold == {entry.id for entry in by_hand.entries if entry.kind == "image/png"}
     allow = host.allow_list([archive_row(by_hand.entries)], owner="conv")
     (medium,) = by_fold

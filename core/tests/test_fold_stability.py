@@ -8,7 +8,7 @@ import pytest
 
 from trimtab import Host, Policy
 from trimtab._json import canonical
-from trimtab.compaction import DurableCompactor, FoldRecord, FoldSettings, LoopCompactor, Memo, Row, slide
+from trimtab.compaction import DurableCompactor, Event, FoldRecord, FoldSettings, LoopCompactor, Memo, Row, slide
 from trimtab.replay.generated import generate
 from trimtab.testing.conversations import WRITERS
 from trimtab.testing.folds import Summarizer, refused
@@ -32,7 +32,7 @@ def trimmed(name: str, seed: int) -> tuple[list[Json], list[int]]:
 
 
 class Agent:
-    """An application: rows, a record, and a compactor of each kind for each turn."""
+    """An application: rows, a record, a memo from turn to turn, and a compactor of each kind for each turn."""
 
     def __init__(self, name: str, settings: FoldSettings) -> None:
         self.name = name
@@ -45,17 +45,21 @@ class Agent:
 
     def turn(self, rows: list[Row]) -> bool:
         """A turn begins. Whether there was a fold."""
-        lane = DurableCompactor(self.name, self.settings, self.summarizer)
-        served = lane.serve(rows, self.record, self.memo)
+        served = DurableCompactor(self.name, self.settings, self.summarizer).serve(rows, self.record, self.memo)
         self.record, self.base, self.memo = served.record, served.messages, served.memo
         self.lane = LoopCompactor(self.name, self.settings, self.summarizer)
-        return served.event is not None and served.event.kind == "done"
+        return _is_fold(served.event)
 
     def step(self, since: list[Json]) -> tuple[list[Json], bool]:
         """What is sent with what came since the turn began, and whether there was a fold."""
-        stepped = self.lane.step([*self.base, *since], memo=self.memo)
+        stepped = self.lane.step([*self.base, *since], None, self.memo)
         self.memo = stepped.memo
-        return stepped.messages, stepped.event is not None and stepped.event.kind == "done"
+        return stepped.messages, _is_fold(stepped.event)
+
+
+def _is_fold(event: Event | None) -> bool:
+    """A fold that was tried and not made gives no leave to break a prompt."""
+    return event is not None and event.kind == "done"
 
 
 def prompt_places(name: str, messages: list[Json]) -> list[int]:
@@ -89,13 +93,6 @@ def folds_of(name: str, seed: int) -> int:
 def test_each_request_begins_with_the_one_before(name: str) -> None:
     """A session of 50 turns breaks only at folds, and there are some."""
     assert folds_of(name, 0) > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_twenty_sessions(name: str) -> None:
-    """Twenty sessions of 50 turns break only at folds."""
-    assert all(folds_of(name, seed) > 0 for seed in range(1, 21))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,8 +14,8 @@ from trimtab.compaction.summarizers import ChainSummarizer, ExtractiveSummarizer
 from trimtab.errors import CallerError, PluginError, PolicyError, TrimtabError
 
 ROWS = [
-    Row(id="1", messages=[{"role": "user", "content": "Port the parser. " * 90}]),
-    Row(id="2", messages=[{"role": "assistant", "content": "It is in parser.py. " * 90}]),
+    Row(id="1", messages=[{"role": "user", "content": "Port the parser. " * 900}]),
+    Row(id="2", messages=[{"role": "assistant", "content": "It is in parser.py. " * 900}]),
     Row(id="3", messages=[{"role": "user", "content": "Now its tests."}]),
 ]
 
@@ -31,12 +31,12 @@ def failing() -> Any:
 
 
 class Plugin:
-    """A plugin with a summarizer that works, and two that do not."""
+    """A plugin with a summarizer that works, and some that do not."""
 
     @hookimpl
     def trimtab_summarizers(self) -> Mapping[str, Callable[..., Any]]:
-        """The three."""
-        return {"mine": mine, "failing": failing, "useless": lambda: 5}
+        """All of them."""
+        return {"mine": mine, "failing": failing, "useless": lambda: 5, "classy": lambda: ExtractiveSummarizer}
 
 
 def host(policy: Policy | None = None) -> Host:
@@ -49,7 +49,7 @@ def test_the_policy_names_the_summarizer_and_its_options(tmp_path: Path) -> None
     path = tmp_path / "trimtab.toml"
     path.write_text('summarizer = "mine"\n[summarizers.mine]\nmodel = "large"\nsize = 3\n', encoding="utf-8")
     summarizer = host(Policy.load(path)).summarizer()
-    served = DurableCompactor("openai-chat", FoldSettings(windows=800), summarizer).serve(ROWS)
+    served = DurableCompactor("openai-chat", FoldSettings(windows=8_000), summarizer).serve(ROWS)
     assert served.record is not None
     assert served.record.summary.startswith("Summary by large, size 3:")
 
@@ -92,6 +92,7 @@ WRONG: dict[str, tuple[Policy, str | None, dict[str, Any], type[TrimtabError], s
     "an option that is missing": (Policy(), "openai", {}, CallerError, "'openai'.*'model'"),
     "a factory that raises": (Policy(), "failing", {}, PluginError, "'failing': its factory raised OSError: no such"),
     "a factory that makes nothing": (Policy(), "useless", {}, PluginError, "'useless': its factory gave int"),
+    "a factory of classes": (Policy(), "classy", {}, PluginError, "'classy': its factory gave the class Extractive"),
 }
 
 
@@ -101,3 +102,32 @@ def test_what_cannot_be_made_says_why(name: str) -> None:
     policy, summarizer, options, kind, words = WRONG[name]
     with pytest.raises(kind, match=words):
         host(policy).summarizer(summarizer, **options)
+
+
+UNKNOWN: dict[str, tuple[Policy, list[str]]] = {
+    "the one that is meant": (Policy(summarizer="mime"), ["summarizer: no summarizer 'mime'; did you mean 'mine'?"]),
+    "options": (
+        Policy(summarizers={"extractiv": {}}),
+        ["summarizers.extractiv: no summarizer 'extractiv'; did you mean 'extractive'?"],
+    ),
+    "links": (
+        Policy(summarizer="chain", summarizers={"chain": {"links": ["mine", "openia", "zzz", 5]}}),
+        [
+            "summarizers.chain.links: no summarizer 'openia'; did you mean 'openai'?",
+            "summarizers.chain.links: no summarizer 'zzz'; known: anthropic, callable, chain",
+        ],
+    ),
+    "nothing": (Policy(summarizer="mine", summarizers={"chain": {"links": "mine"}, "mine": {"model": "x"}}), []),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_a_name_that_nobody_has_is_said_at_the_start(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A host says which summarizers its policy names and no plugin has, and loads all the same."""
+    policy, told = UNKNOWN[name]
+    with host(policy) as loaded:
+        assert loaded.trim("read", "short").text == "short"
+    warnings = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert len(warnings) == len(told)
+    for warning, words in zip(warnings, told, strict=True):
+        assert f"the policy names what no plugin has: {words}" in warning

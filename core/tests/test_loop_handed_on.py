@@ -170,7 +170,7 @@ def test_a_memo_as_json() -> None:
 
 
 DAMAGED: dict[str, tuple[Any, str]] = {
-    "text": ("{}", "version None"),
+    "text": ("{}", "json.loads it first"),
     "later": ({"v": 2}, "version 2"),
     "no digest": ({"digest": None}, "digest"),
     "places out of order": ({"kept": [1, 0]}, "damaged"),

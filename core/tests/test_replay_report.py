@@ -22,6 +22,7 @@ from trimtab.policy import Policy
 from trimtab.replay import RULES, Report, ServeSettings, Session, replay, session_of
 from trimtab.replay.generated import generate
 from trimtab.testing.conversations import WRITERS, Told, Turn
+from trimtab.testing.folds import refused
 from trimtab.wire import protocols
 
 # Small outputs are trimmed to small ones, so that long sessions are replayed in little time.
@@ -92,6 +93,7 @@ def breaks_only_at_folds(name: str, seed: int) -> None:
     trigger, sizes = done.report.trigger or 0, [one.served.tokens for one in plain.report.requests]
     for at in range(1, len(done.served)):
         one, before = done.report.requests[at], done.report.requests[at - 1]
+        assert refused(name, session.shape.place(done.served[at])[1]) == []
         assert one.number in done.folded or bytes_of(done.served[at]).startswith(bytes_of(done.served[at - 1]))
         if [event.lane for event in one.events] == ["loop"]:
             assert before.served.tokens + sizes[at] - sizes[at - 1] > trigger

@@ -7,7 +7,8 @@ from typing import Final
 
 import pytest
 
-from trimtab.compaction.reply import LEAST_PROSE, parse_summary
+from trimtab.compaction.prose import LEAST_PROSE, is_prose
+from trimtab.compaction.reply import parse_summary
 
 SUMMARY: Final = (
     "## Goal\n- Fix the export of AB-12.\n\n## Decisions\n- Keep the cursor open until 500 rows are written.\n\n"
@@ -181,3 +182,59 @@ def test_a_report_that_begins_like_a_refusal_is_kept(reply: str) -> None:
 def test_dots_without_end_are_looked_at_only_so_far() -> None:
     """Megabytes that say nothing are no summary, and are not searched to their end for a word."""
     assert parse_summary("." * 10_000_000 + "word") is None
+
+
+WIDE: Final = [
+    "用户要求修复登录超时问题，已把上限改为三十秒。测试全部通过，等待发布。",
+    "ユーザーは請求書の再発行を依頼し、金額を修正して送付済み。",
+    "사용자는 로그인 오류 수정을 요청했고 제한을 늘렸다.",
+    "แก้ไขปัญหาแล้วและทดสอบผ่านทั้งหมด",
+]
+
+
+@pytest.mark.parametrize("summary", WIDE)
+def test_a_char_of_a_script_without_blanks_counts_as_three(summary: str) -> None:
+    """Two sentences of Chinese are prose, in half as many chars as English needs: plain, cut off and behind notes."""
+    assert 20 < len(summary) < LEAST_PROSE
+    assert parse_summary(summary) == summary
+    assert parse_summary('{"summary": "' + summary) == summary
+    assert parse_summary(f"I look at it.\n</think>\n{summary}") == summary
+
+
+@pytest.mark.parametrize("said", ["好" * 16, "好" * 8 + "a" * 25, "Fertig, alles gut."])
+def test_what_is_too_short_is_no_prose(said: str) -> None:
+    """Sixteen Chinese chars are as many as 48 of another script."""
+    assert parse_summary(said) is None
+    assert parse_summary(f"<summary>{said}</summary>") == said
+
+
+SHORT_REFUSALS: Final = [
+    "抱歉，这个请求违反了规定，我不能对它进行总结。",
+    "我没有看到任何对话内容，因此写不出您要的摘要。",
+    "没有可以总结的内容，请把对话发给我之后再试一次。",
+    "好的，请您先提供需要总结的对话内容，我会马上开始。",
+    "要約する会話が見当たりません。もう一度お送りください。",
+    "お手数ですが、要約したい会話の内容をご提供ください。",
+    "요약할 대화 내용이 없습니다. 다시 보내 주시기 바랍니다.",
+    "요약하실 대화를 먼저 여기에 제공해 주세요. 기다리겠습니다.",
+]
+
+
+@pytest.mark.parametrize("reply", SHORT_REFUSALS)
+def test_a_short_refusal_is_long_enough_to_be_one(reply: str) -> None:
+    """What was too short to be a summary before chars counted for more is known as a refusal."""
+    assert is_prose(reply)
+    assert parse_summary(reply) is None
+
+
+@pytest.mark.parametrize("mark", ["<think>\n<summary>", "</think> and ", "<summary>\n", "```\n", "~~~\n", "[THINK]"])
+def test_a_model_that_repeats_itself_gives_no_summary(mark: str) -> None:
+    """Tags and fences by the thousands are no reply that anybody meant; hundreds may be."""
+    assert parse_summary(f"{mark * 60_000}{SUMMARY}") is None
+    assert parse_summary('{"summary": ' + json.dumps(f"{mark * 60_000}{SUMMARY}") + "}") is None
+
+
+def test_hundreds_of_blocks_are_a_summary() -> None:
+    """A long summary with code in it is kept as it is."""
+    summary = "\n".join(f"- {n}: run\n```sh\nmake target-{n}\n```" for n in range(400))
+    assert parse_summary(summary) == summary

@@ -3,101 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 import pytest
-from attrs import define, field
 
 from trimtab.compaction import SummaryRequest
 from trimtab.compaction.calling import arun, ask, run
-from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS, ChainSummarizer, ExtractiveSummarizer
+from trimtab.compaction.summarizers import (
+    AnthropicSummarizer,
+    ChainSummarizer,
+    ExtractiveSummarizer,
+    OpenAISummarizer,
+)
 from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
 from trimtab.errors import CallerError, MissingExtra, SummaryFailed
 from trimtab.testing import SummarizerContract
+from trimtab.testing.vendors import Server, serving, spoken
 from trimtab.tokens import Estimate
-from trimtab.types import Json
 
 GOOD = "The user asked for the invoice of order A-4711, and it was sent to billing@example.com on 3 May."
-VENDORS = ("openai", "anthropic")
+MAKERS: dict[str, Callable[..., Any]] = {"openai": OpenAISummarizer, "anthropic": AnthropicSummarizer}
+VENDORS = tuple(MAKERS)
 COUNT = Estimate().count
-
-
-def spoken(vendor: str, text: str | None, stop: str = "", **more: Json) -> str:
-    """A response of the vendor's with this text."""
-    if vendor == "openai":
-        message: Json = {"role": "assistant", "content": text, "refusal": None, **more}
-        choice = {"index": 0, "message": message, "finish_reason": stop or "stop", "logprobs": None}
-        usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
-        return json.dumps(
-            {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
-        )
-    content = [] if text is None else [{"type": "text", "text": text}]
-    usage = {"input_tokens": 9, "output_tokens": 9}
-    head: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content}
-    return json.dumps({**head, "stop_reason": stop or "end_turn", "stop_sequence": None, "usage": usage})
-
-
-@define
-class Server:
-    """A server that gives prepared responses in turn, the last one for ever, and keeps what it was sent."""
-
-    url: str
-    replies: list[tuple[int, str]] = field(factory=list)
-    seen: list[tuple[str, dict[str, Any]]] = field(factory=list)
-    answer: Callable[[str, dict[str, Any]], str] | None = None
-    held: threading.Event | None = None
-
-    def reply(self, path: str, body: dict[str, Any]) -> tuple[int, str]:
-        """The next response."""
-        self.seen.append((path, body))
-        if self.held is not None:
-            self.held.wait()
-        if self.answer is not None:
-            return 200, self.answer(path, body)
-        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server on loopback."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            status, text = made.reply(self.path, body)
-            data = text.encode()
-            try:
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-            except OSError:
-                return  # the client has gone
-
-        def log_message(self, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        made = Server(f"http://127.0.0.1:{listening.server_port}")
-        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
+    with serving() as made:
         yield made
-        listening.shutdown()
-        thread.join()
 
 
 def summarizer(vendor: str, server: Server, **options: Any) -> Any:
     """A summarizer of the vendor's that asks the server."""
     pytest.importorskip(vendor)
     url = f"{server.url}/v1" if vendor == "openai" else server.url
-    return BUILTIN_SUMMARIZERS[vendor](model="small-1", base_url=url, api_key="k", **options)
+    return MAKERS[vendor](model="small-1", base_url=url, api_key="k", **options)
 
 
 def request(history: str = "User: go", prior: str | None = None) -> SummaryRequest:
@@ -125,12 +69,12 @@ def asked(one: Any, seconds: float | None = None) -> str:
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_a_request_is_what_the_vendor_takes(vendor: str, is_async: bool, server: Server) -> None:
-    """One request: the model, the task last, as many tokens as the budget has, the application's own options."""
+    """One request: the model, the task last, as many tokens as are taken at most, the application's own options."""
     server.replies = [(200, spoken(vendor, GOOD))]
     assert asked(summarizer(vendor, server, is_async=is_async, options={"temperature": 0})) == GOOD
     ((path, body),) = server.seen
     assert path == ("/v1/chat/completions" if vendor == "openai" else "/v1/messages")
-    assert (body["model"], body["max_tokens"], body["temperature"]) == ("small-1", 300, 0)
+    assert (body["model"], body["max_tokens"], body["temperature"]) == ("small-1", 600, 0)
     assert body["messages"][-1] == {"role": "user", "content": prompt_of(request())}
     assert (body["messages"][0]["content"] if vendor == "openai" else body["system"]) == SYSTEM
     assert "tools" not in body
@@ -207,7 +151,7 @@ def test_an_applications_own_client_is_used_and_left_open(vendor: str, server: S
     server.replies = [(200, spoken(vendor, GOOD))]
     make = library.OpenAI if vendor == "openai" else library.Anthropic
     with make(api_key="k", base_url=f"{server.url}/v1" if vendor == "openai" else server.url) as client:
-        one = BUILTIN_SUMMARIZERS[vendor](model="m", client=client)
+        one = MAKERS[vendor](model="m", client=client)
         assert one(request()) == GOOD
         assert one.close() is None
         assert one(request()) == GOOD
@@ -224,7 +168,7 @@ def test_the_field_for_the_length_can_be_named(server: Server) -> None:
     """Models that take `max_completion_tokens` are asked by that."""
     server.replies = [(200, spoken("openai", GOOD))]
     asked(summarizer("openai", server, length="max_completion_tokens"))
-    assert server.seen[0][1]["max_completion_tokens"] == 300
+    assert server.seen[0][1]["max_completion_tokens"] == 600
     assert "max_tokens" not in server.seen[0][1]
 
 
@@ -234,9 +178,9 @@ def test_a_window_is_given_or_known(vendor: str, server: Server) -> None:
     known = {"openai": ("gpt-4o-mini", 128_000), "anthropic": ("claude-sonnet-4-5", 200_000)}[vendor]
     one = summarizer(vendor, server)
     assert one.window is None
-    other = BUILTIN_SUMMARIZERS[vendor](model=known[0], client=one.client or object())
+    other = MAKERS[vendor](model=known[0], client=one.client or object())
     assert other.window == known[1]
-    assert BUILTIN_SUMMARIZERS[vendor](model=known[0], client=object(), window=9_000).window == 9_000
+    assert MAKERS[vendor](model=known[0], client=object(), window=9_000).window == 9_000
     one.close()
 
 
@@ -245,7 +189,7 @@ def test_a_missing_library_is_named(vendor: str, monkeypatch: pytest.MonkeyPatch
     """Without the extra the factory says what to install."""
     monkeypatch.setitem(sys.modules, vendor, None)
     with pytest.raises(MissingExtra, match=rf"pip install 'trimtab\[{vendor}\]'"):
-        BUILTIN_SUMMARIZERS[vendor](model="m")
+        MAKERS[vendor](model="m")
 
 
 def test_a_missing_key_is_the_callers_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +198,7 @@ def test_a_missing_key_is_the_callers_fault(monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CallerError, match="pass api_key, base_url or client"):
-        BUILTIN_SUMMARIZERS["openai"](model="m")
+        OpenAISummarizer(model="m")
 
 
 class _Contract(SummarizerContract):
@@ -267,7 +211,7 @@ class _Contract(SummarizerContract):
             said = body["messages"][-1]["content"]
             prior = said.partition(">\n")[2].partition("\n</earlier")[0] if said.startswith("<earlier") else None
             history = said.partition("<conversation-")[2].partition(">\n")[2].rpartition("\n</conversation-")[0]
-            made = SummaryRequest(history=history, prior=prior, budget=body["max_tokens"], count=COUNT)
+            made = SummaryRequest(history=history, prior=prior, budget=body["max_tokens"] // 2, count=COUNT)
             return spoken(self.vendor, f"<analysis>hm</analysis>\n<summary>{ExtractiveSummarizer()(made)}</summary>")
 
         server.answer = answer

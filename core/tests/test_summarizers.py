@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import re
 import threading
 from collections.abc import Awaitable, Callable
@@ -16,7 +17,6 @@ import trimtab.builtin
 from trimtab.compaction import SummaryRequest
 from trimtab.compaction.calling import Fold, arun, ask, run
 from trimtab.compaction.summarizers import (
-    BUILTIN_SUMMARIZERS,
     CallableSummarizer,
     ChainSummarizer,
     ExtractiveSummarizer,
@@ -101,6 +101,12 @@ def test_it_is_asked_once_more(name: str, seconds: float | None) -> None:
     with pytest.raises(SummaryFailed):
         asked(bad, seconds)
     assert bad.asked == 2
+
+
+def test_why_a_reply_is_no_summary_is_told() -> None:
+    """The reason names the rule, also where the reply only was too short."""
+    with pytest.raises(SummaryFailed, match="fewer than 50 characters"):
+        asked(Counted("Done."))
 
 
 def test_ten_megabytes_are_no_summary() -> None:
@@ -203,7 +209,7 @@ def test_an_async_summarizer_that_hangs_is_ended() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert len(ended) == 3
-        assert fold.gi_frame is None
+        assert inspect.getgeneratorstate(fold) == inspect.GEN_CLOSED
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(main())
@@ -269,7 +275,8 @@ def test_a_chain_mixes_sync_and_async() -> None:
         await asyncio.Event().wait()
         return GOOD
 
-    for links in ([Counted(""), hang, _later, Counted("")], [hang, Counted(None), Counted(GOOD)], [_later]):
+    chains: list[list[Any]] = [[Counted(""), hang, _later, Counted("")], [hang, Counted(None), Counted(GOOD)], [_later]]
+    for links in chains:
         assert asyncio.run(arun(ask(request()), ChainSummarizer(links=links, timeout=0.01), None)) == GOOD
 
 
@@ -282,24 +289,25 @@ def test_a_chain_that_fails_says_why_of_each() -> None:
 
 
 def test_what_a_chain_says_of_itself() -> None:
-    """Its window is the smallest that is known; it is deterministic if all links are."""
-    fixed = CallableSummarizer(function=lambda one: GOOD, window=8_000, deterministic=True)
-    chain = ChainSummarizer(links=[fixed, ExtractiveSummarizer()])
-    assert (chain.window, chain.deterministic) == (8_000, True)
-    other = ChainSummarizer(links=[lambda one: GOOD])
-    assert (other.window, other.deterministic) == (None, False)
+    """Its window is the smallest that is known, by the rule for all windows."""
+    for windows, smallest in (
+        ((8_000, 5_000.9), 5_000),
+        ((8_000, 0, -1, True, float("nan"), float("inf"), "9", None), 8_000),
+        ((None,), None),
+    ):
+        links = [CallableSummarizer(function=lambda one: GOOD, window=one) for one in windows]  # type: ignore[arg-type]
+        assert ChainSummarizer(links=[*links, lambda one: GOOD]).window == smallest
 
 
 def test_the_built_in_ones_have_names() -> None:
     """Each name gives a factory that takes the summarizer's options by name."""
-    assert sorted(BUILTIN_SUMMARIZERS) == ["anthropic", "callable", "chain", "extractive", "openai"]
-    assert isinstance(BUILTIN_SUMMARIZERS["extractive"](), ExtractiveSummarizer)
-    assert BUILTIN_SUMMARIZERS["callable"](function=len).function is len
-    with pytest.raises(TypeError):
-        BUILTIN_SUMMARIZERS["extractive"](model="x")
-    hooked = trimtab.builtin.trimtab_summarizers()
-    assert sorted(hooked) == sorted(BUILTIN_SUMMARIZERS)
-    assert isinstance(hooked["chain"](links=[hooked["extractive"]()]).links[0], ExtractiveSummarizer)
+    made = trimtab.builtin.trimtab_summarizers()
+    assert sorted(made) == ["anthropic", "callable", "chain", "extractive", "openai"]
+    assert isinstance(made["extractive"](), ExtractiveSummarizer)
+    assert made["callable"](function=len).function is len
+    assert isinstance(made["chain"](links=[made["extractive"]()]).links[0], ExtractiveSummarizer)
+    with pytest.raises(CallerError, match=r"'extractive'.*'model'"):
+        made["extractive"](model="x")
 
 
 def test_a_prompt_has_its_task_last() -> None:

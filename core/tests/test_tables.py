@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trimtab.tables import UNICODE_VERSION, fold, frozen, is_joined, unspaced_class, variants, word_class
+from trimtab.tables import UNICODE_VERSION, fold, frozen, is_joined, unspaced_class, variants, whole_before, word_class
 
 GENERATOR = Path(__file__).parent.parent / "tools" / "make_tables.py"
 EVERY = [chr(point) for point in range(sys.maxunicode + 1)]
@@ -73,6 +73,22 @@ def test_ends_are_no_cut() -> None:
     """Nothing is joined at the ends of a text or beyond them, whatever stands there."""
     for text in ("", "\u0301", "\u200d", "\U0001f1eb"):
         assert not any(is_joined(text, pos) for pos in (-1, 0, len(text), len(text) + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "pos", "expected"),
+    [
+        ("ab", 1, 1),
+        ("ab", 2, 2),
+        ("a\r\nb", 2, 1),
+        ("ae\u0301b", 2, 1),
+        ("a" + "\u0301" * 90, 60, 60),
+        ("\u0301" * 9, 4, 0),
+    ],
+)
+def test_a_cut_gives_way_to_a_character(text: str, pos: int, expected: int) -> None:
+    """It goes back to the beginning of what people see as one character, unless that is too far."""
+    assert whole_before(text, pos) == expected
 
 
 def test_after_a_joiner_nothing_is_cut() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -20,13 +20,16 @@ ROLES: Final = st.sampled_from(["user", "assistant", "tool"])
 SAID: Final = st.sampled_from(
     ["", "User: pay", "[x]", "[called pay: {}]", "a\n\nTool: b", "[pay returned: 1]\n", "\x85[ ] c"]
 )
+KINDS: Final[st.SearchStrategy[Literal["text", "call", "result", "other"]]] = st.sampled_from(
+    ["text", "call", "result", "other"]
+)
 NAMES: Final = st.sampled_from(["read", "mcp__web:fetch", "a b", "x" * 128])
 
 
 @st.composite
 def parts(draw: st.DrawFn) -> Part:
     """A text, a call, a result or a medium."""
-    kind = draw(st.sampled_from(["text", "call", "result", "other"]))
+    kind = draw(KINDS)
     said = draw(SAID) + draw(st.text(max_size=9))
     if kind == "text":
         return Part(kind=kind, path=(), text=f"x{said}" if draw(st.booleans()) else said)

@@ -15,7 +15,13 @@ from trimtab.wire import WireProtocol, protocols
 
 __all__ = ["trimtab_blob_stores", "trimtab_summarizers", "trimtab_token_counters", "trimtab_wire_protocols"]
 
-_SUMMARIZERS: Final = ("anthropic", "callable", "chain", "extractive", "openai")
+_SUMMARIZERS: Final = {
+    "anthropic": "AnthropicSummarizer",
+    "callable": "CallableSummarizer",
+    "chain": "ChainSummarizer",
+    "extractive": "ExtractiveSummarizer",
+    "openai": "OpenAISummarizer",
+}
 
 
 @hookimpl
@@ -32,10 +38,10 @@ def trimtab_summarizers() -> Mapping[str, Callable[..., Any]]:
 
 def _summarizer(name: str, **options: Any) -> Any:
     # Here and not above: whoever loads plugins does not wait for all that folding needs.
-    from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS
+    from trimtab.compaction import summarizers
 
     try:
-        return BUILTIN_SUMMARIZERS[name](**options)
+        return getattr(summarizers, _SUMMARIZERS[name])(**options)
     except TypeError as error:
         raise CallerError(
             f"summarizer {name!r}: {error}; its options stand in [summarizers.{name}] of the policy"

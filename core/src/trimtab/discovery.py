@@ -26,7 +26,7 @@ from trimtab.wire import WireProtocol
 from trimtab.wire.guard import METHODS
 
 if TYPE_CHECKING:
-    from trimtab.policy import PluginPolicy
+    from trimtab.policy import PluginPolicy, Policy
 
 __all__ = ["Broken", "Conflict", "NamedCodec", "Plugin", "Registry", "load"]
 
@@ -97,6 +97,28 @@ class Registry:
         exact = [one for one in self.codecs if not one.is_glob and one.pattern == tool]
         globs = [one for one in self.codecs if one.is_glob and fnmatchcase(tool, one.pattern)]
         return exact + sorted(globs, key=lambda one: -len(one.pattern))
+
+    def unknown_summarizer(self, name: str) -> str:
+        """What is said of a summarizer that no plugin has: its name, and the one that was meant, or all there are."""
+        near = get_close_matches(name, self.summarizers, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(self.summarizers))}"
+        return f"no summarizer {name!r:.80}; {hint}"
+
+    def unknown_in(self, policy: Policy) -> list[str]:
+        """Of each summarizer that a policy names, as its own, as a link or with options, and no plugin has: a sentence.
+
+        Names are no fault before they are used: a plugin may be missing where nothing is folded.
+        """
+        named = {} if policy.summarizer is None else {policy.summarizer: "summarizer"}
+        for name, options in policy.summarizers.items():
+            named.setdefault(name, f"summarizers.{name}")
+            links = options.get("links")
+            for link in links if isinstance(links, list | tuple) else ():
+                if isinstance(link, str):
+                    named.setdefault(link, f"summarizers.{name}.links")
+        return [
+            f"{place}: {self.unknown_summarizer(name)}" for name, place in named.items() if name not in self.summarizers
+        ]
 
 
 @frozen

@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.tables import fold, is_joined, unspaced_class, variants, word_class
+from trimtab.tables import fold, unspaced_class, variants, whole_before, word_class
 from trimtab.types import Json
 
 __all__ = ["Passage", "query_of", "rank"]
@@ -50,7 +50,6 @@ SHORT_PIECE: Final = 200
 
 SENTENCE_ENDS: Final = (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f")
 BLANKS: Final = (" ", "\t", "\u3000")
-MOST_BACK: Final = 32
 
 BEYOND_ASCII: Final = re.compile("[^\x00-\x7f]")
 
@@ -198,10 +197,7 @@ def _piece_end(text: str, start: int, line_end: int) -> int:
         return line_end
     least, most = start + SHORT_PIECE, start + LONG_LINE
     cut = _after_last(SENTENCE_ENDS, text, least, most) or _after_last(BLANKS, text, least, most) or most
-    for back in range(MOST_BACK):
-        if not is_joined(text, cut - back):
-            return cut - back
-    return cut
+    return whole_before(text, cut)
 
 
 def _after_last(marks: Sequence[str], text: str, least: int, most: int) -> int:

@@ -169,3 +169,16 @@ def test_a_plugin_never_hides_a_command_of_ours(trimtab: Any, installed: Any) ->
     installed("jira", WORKING)
     assert trimtab("trim", "-", stdin=b"text").out == b"text"
     assert "conflict: command 'trim'" in trimtab("plugins").text
+
+
+def test_a_summarizer_that_nobody_has_is_shown(trimtab: Any, tmp_path: Path) -> None:
+    """A check before a deployment finds a name that no plugin has: it is shown, and the exit code is 1."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text('summarizer = "extractive"\n', encoding="utf-8")
+    assert trimtab("plugins", "--policy", str(policy)).code == 0
+    policy.write_text('summarizer = "extractiv"\n', encoding="utf-8")
+    ran = trimtab("plugins", "--policy", str(policy))
+    assert ran.code == 1
+    assert "no summarizer 'extractiv'; did you mean 'extractive'?" in ran.text
+    assert "1 unknown" in ran.text
+    assert len(trimtab("plugins", "--json", "--policy", str(policy)).json["unknown"]) == 1

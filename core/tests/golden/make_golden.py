@@ -11,13 +11,22 @@ from attrs import evolve
 
 from trimtab import Budget, Host, Policy
 from trimtab._json import blob_id, canonical
-from trimtab.compaction import Archived, Attachment, Blob, FoldRecord, Memo, archive_of, archive_row, dump_memo, dump_record
+from trimtab.compaction import (
+    Archived,
+    Attachment,
+    Blob,
+    FoldRecord,
+    Memo,
+    archive_of,
+    archive_row,
+    dump_memo,
+    dump_record,
+)
 from trimtab.compaction.record import summary_text
 from trimtab.compress import dump_state
 from trimtab.host.tools import PROTOCOLS
 from trimtab.marker import line
 from trimtab.testing.talks import begin, called, entry, read, response, talk
-from trimtab.wire import protocols
 
 HERE = Path(__file__).resolve().parent
 
@@ -288,7 +297,7 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO
 def of_folds() -> dict[str, bytes]:
     """A fold's record and a memo, what is served in the place of rows, and an archive with the row that opens it."""
     said = [*SAID[-3:], {"role": "user", "content": [{"type": "text", "text": "水位？"}, PICTURE]}]
-    archive = archive_of(protocols["openai-chat"].history.read(said))  # type: ignore[attr-defined]
+    archive = archive_of("openai-chat", said)
     return {
         "record.json": pretty(dump_record(FOLD)),
         "memo.json": pretty(dump_memo(MEMO)),

@@ -14,8 +14,8 @@ def plugins(
 ) -> int:
     """Show what loaded, from which distribution and version, and what broke and why.
 
-    What needs an extra that is not installed is marked with it. Exits with 1 if something broke. A plugin that the
-    policy blocks is not loaded, and not shown.
+    What needs an extra that is not installed is marked with it. Exits with 1 if something broke, or if the policy names
+    a summarizer that no plugin has. A plugin that the policy blocks is not loaded, and not shown.
 
     Args:
         json: As JSON, for programs.

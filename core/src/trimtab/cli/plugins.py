@@ -23,6 +23,8 @@ from trimtab.version import __version__
 if TYPE_CHECKING:
     from traceback import TracebackException
 
+    from trimtab.policy import Policy
+
 __all__ = ["advice", "tell"]
 
 _INDENT = "  "
@@ -41,26 +43,28 @@ def tell(*, json: bool = False, policy: str | None = None, debug: bool = False) 
     Raises:
         PolicyError: the policy cannot be read.
     """
-    registry = load(_allowed(policy))
+    allowed = _policy(policy)
+    registry = load(None if allowed is None else allowed.plugins)
     conflicts = [*registry.conflicts, *_taken(registry.plugins)]
+    unknown = [] if allowed is None else registry.unknown_in(allowed)
     if json:
         from json import dumps
 
-        print(dumps(_as_data(registry, conflicts), ensure_ascii=False, indent=2))
+        print(dumps(_as_data(registry, conflicts, unknown), ensure_ascii=False, indent=2))
     else:
-        for line in _lines(registry, conflicts, debug):
+        for line in _lines(registry, conflicts, unknown, debug):
             print(line)
-    return 1 if registry.broken else 0
+    return 1 if registry.broken or unknown else 0
 
 
-def _allowed(given: str | None) -> Any:
-    """The policy's table of plugins; None (all may load) where there is no policy."""
+def _policy(given: str | None) -> Policy | None:
+    """The policy; None where there is none: all plugins may load."""
     path = given if given is not None else find_policy()
     if path is None:
         return None
     from trimtab.policy import Policy
 
-    return Policy.load(path).plugins
+    return Policy.load(path)
 
 
 def _taken(plugins: Sequence[Plugin]) -> list[Conflict]:
@@ -73,7 +77,7 @@ def _taken(plugins: Sequence[Plugin]) -> list[Conflict]:
     ]
 
 
-def _as_data(registry: Registry, conflicts: Sequence[Conflict]) -> dict[str, Any]:
+def _as_data(registry: Registry, conflicts: Sequence[Conflict], unknown: Sequence[str]) -> dict[str, Any]:
     return {
         "version": __version__,
         "plugins": [
@@ -98,10 +102,11 @@ def _as_data(registry: Registry, conflicts: Sequence[Conflict]) -> dict[str, Any
             }
             for one in registry.broken
         ],
+        "unknown": list(unknown),
     }
 
 
-def _lines(registry: Registry, conflicts: Sequence[Conflict], debug: bool) -> Iterator[str]:
+def _lines(registry: Registry, conflicts: Sequence[Conflict], unknown: Sequence[str], debug: bool) -> Iterator[str]:
     paint = _Paint(streams.colours(sys.stdout))
     width = _width()
     for plugin in registry.plugins:
@@ -116,8 +121,12 @@ def _lines(registry: Registry, conflicts: Sequence[Conflict], debug: bool) -> It
         yield from _wrapped(f"{_sentence(_cause(broken.cause))} {advice(broken)}", width)
         if debug:
             yield from (_INDENT + line for line in _traceback(broken.cause))
+    for one in unknown:
+        yield ""
+        yield paint("31;1", "unknown: in the policy")
+        yield from _wrapped(one, width)
     yield ""
-    yield _summary(registry, len(conflicts))
+    yield _summary(registry, len(conflicts), len(unknown))
 
 
 def _loaded(plugin: Plugin, paint: _Paint, width: int) -> Iterator[str]:
@@ -209,12 +218,14 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _summary(registry: Registry, conflicts: int) -> str:
+def _summary(registry: Registry, conflicts: int, unknown: int) -> str:
     counts = [f"{len(registry.plugins)} loaded"]
     if conflicts:
         counts.append(f"{conflicts} {'conflict' if conflicts == 1 else 'conflicts'}")
     if registry.broken:
         counts.append(f"{len(registry.broken)} broken")
+    if unknown:
+        counts.append(f"{unknown} unknown")
     return f"trimtab {__version__}: {', '.join(counts)}"
 
 

@@ -22,7 +22,7 @@ from trimtab.cli.streams import emit, say
 from trimtab.envelope import ROW_KEY, BlobRef, is_row_shaped, read
 from trimtab.errors import CallerError, LostBlob, StoreError
 from trimtab.host import Host
-from trimtab.marker import HANDLE_DIGITS
+from trimtab.marker import uri
 from trimtab.older import OldRow, read_old, render_old
 from trimtab.trim import prompt_text
 from trimtab.types import ALL, Json
@@ -232,7 +232,7 @@ def _ref_table(refs: tuple[BlobRef, ...]) -> Table:
             f"{ref.total_chars:,}",
             f"{_omitted(ref):,}" if not ref.json else f"{counted(_omitted(ref), 'element')}",
             f"{len(ref.cuts or ()):,}",
-            styled((f"trimtab:{ref.blob_id[:HANDLE_DIGITS]}", "cyan")),
+            styled((uri(ref.blob_id), "cyan")),
             *(_kind(ref) for _ in kinds),
         )
     return made
@@ -255,10 +255,7 @@ def _as_data(row: Json) -> Json:
             "tool": envelope.tool,
             "prompt_chars": len(prompt_text(envelope.skeleton)),
             "stored_chars": sum(ref.total_chars for ref in envelope.refs),
-            "texts": [
-                {**ref.to_json(), "uri": f"trimtab:{ref.blob_id[:HANDLE_DIGITS]}", "omitted": _omitted(ref)}
-                for ref in envelope.refs
-            ],
+            "texts": [{**ref.to_json(), "uri": uri(ref.blob_id), "omitted": _omitted(ref)} for ref in envelope.refs],
         }
     if old is not None:
         texts = [{"key": one.key, "id": one.id, "units": one.total} for one in old.blobs]

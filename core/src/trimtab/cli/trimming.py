@@ -20,7 +20,7 @@ from trimtab.envelope import BlobRef
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.host import Host
 from trimtab.host.requests import TrimmedRequest
-from trimtab.marker import HANDLE_DIGITS, MIN_MOVED
+from trimtab.marker import MIN_MOVED, uri
 from trimtab.policy import Policy
 from trimtab.trimmed import Trimmed
 from trimtab.types import Call, Json
@@ -307,7 +307,7 @@ class _Report:
             omitted = sum(last - first + 1 for first, last in ref.cuts or ())
             place = ref.key or "the text"
             place += "" if ref.span is None else f" from char {ref.span[0] + 1:,}"
-            saying(f"  {place}: ", f"{omitted:,} of {ref.total_chars:,} omitted  ", (_uri(ref), "cyan"))
+            saying(f"  {place}: ", f"{omitted:,} of {ref.total_chars:,} omitted  ", (uri(ref.blob_id), "cyan"))
         if not self._many and len(self.refs) > _NAMED:
             saying(f"  … and {counted(len(self.refs) - _NAMED, 'other text')} (`trim --row`, then `show`, lists all)")
         policy = self.places.policy or find_policy()
@@ -316,7 +316,7 @@ class _Report:
             saying(("kept in memory, gone when this command ends: nothing can be read back", "yellow"))
             return
         store = f" --store {self.places.store}" if self.places.store else ""
-        saying(f"{where}; read back with: ", (f"trimtab read {_uri(self.refs[0])}{store}", "bold"))
+        saying(f"{where}; read back with: ", (f"trimtab read {uri(self.refs[0].blob_id)}{store}", "bold"))
 
 
 def _unmovable(whole: Trimmed) -> str:
@@ -333,7 +333,3 @@ def _unmovable(whole: Trimmed) -> str:
     if longest < MIN_MOVED:
         return f"{counted(count, 'value')}, all shorter than {MIN_MOVED} chars"
     return "what is long in it are keys, ids or urls"
-
-
-def _uri(ref: BlobRef) -> str:
-    return f"trimtab:{ref.blob_id[:HANDLE_DIGITS]}"

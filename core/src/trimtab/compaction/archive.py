@@ -12,11 +12,14 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
-from trimtab.compaction.estimate import payloads_in
+from trimtab.codecs.leaves import MIME_KEYS
+from trimtab.compaction.chosen import Protocol, shape_named
+from trimtab.compaction.media import payloads_in
 from trimtab.compaction.record import NEWEST, Archived, FoldRecord, index_text
+from trimtab.compaction.transcript import LABELS
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput
-from trimtab.marker import HANDLE_DIGITS
+from trimtab.marker import uri
 from trimtab.pointer import Path, replace
 from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, Part
@@ -25,7 +28,6 @@ from trimtab.wire.nodes import items, member
 __all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived"]
 
 _TOOL: Final = "archive"
-_MIME_KEYS: Final = ("media_type", "mimeType", "mime_type", "mediaType")
 _UNKNOWN: Final = "application/octet-stream"
 # What blocks of a kind hold that name only a format: https://docs.aws.amazon.com/bedrock/latest/APIReference (image,
 # document, video, audio), https://platform.openai.com/docs/api-reference/chat/create (input_audio).
@@ -36,7 +38,6 @@ _FAMILIES: Final = {
     "input_audio": "audio",
     "document": "application",
 }
-_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
 
 @frozen(kw_only=True)
@@ -47,8 +48,15 @@ class Archive:
     entries: tuple[Archived, ...]
 
 
-def archive_of(messages: Sequence[Message]) -> Archive:
-    """The archive of these messages: one text of what was said, and one of each medium. Thinking is left out."""
+def archive_of(protocol: Protocol, messages: Iterable[Json]) -> Archive:
+    """The archive of messages as they are sent: one text of what was said, one of each medium. Thinking is left out.
+
+    For what is folded by other means than a compactor's. Raises CallerError: an unknown protocol.
+    """
+    return _archive(shape_named(protocol).read(list(messages)))
+
+
+def _archive(messages: Iterable[Message]) -> Archive:
     media: dict[str, Archived] = {}
     blobs: dict[str, str] = {}
 
@@ -56,7 +64,7 @@ def archive_of(messages: Sequence[Message]) -> Archive:
         name = blob_id(text)
         blobs[name] = text
         media[name] = Archived(id=name, chars=len(text), kind=kind)
-        return f"trimtab:{name[:HANDLE_DIGITS]}"
+        return uri(name)
 
     writer = _Writer(keep)
     said = "\n\n".join(filter(None, map(writer.message, messages)))
@@ -87,7 +95,7 @@ class Archiver:
         """
         if self._store is None:
             return record, {}
-        new = archive_of(messages)
+        new = _archive(messages)
         record = evolve(record, archive=tuple(dict.fromkeys([*record.archive, *new.entries])))
         if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
             return record, dict(new.blobs)
@@ -115,7 +123,7 @@ def archive_row(entries: Iterable[Archived]) -> Json:
     """A row that names these texts, for `host.allow_list`: an envelope as that of a tool's output."""
     listed = list(entries)
     refs = [BlobRef(key=f"/{at}", blob_id=one.id, total_chars=one.chars) for at, one in enumerate(listed)]
-    skeleton: list[Json] = [f"trimtab:{one.id[:HANDLE_DIGITS]}" for one in listed]
+    skeleton: list[Json] = [uri(one.id) for one in listed]
     return Envelope(tool=_TOOL, skeleton=skeleton, refs=tuple(refs)).to_row()
 
 
@@ -129,7 +137,7 @@ class _Writer:
     def message(self, message: Message) -> str:
         """Who says what, a part a paragraph; "" where nothing is said."""
         parts = list(filter(None, map(self._part, message.parts)))
-        return f"{_SPEAKERS[message.role]}:\n" + "\n".join(parts) if parts else ""
+        return f"{LABELS[message.role]}:\n" + "\n".join(parts) if parts else ""
 
     def _part(self, part: Part) -> str:
         if part.kind == "text":
@@ -180,7 +188,7 @@ def _way(block: Json, path: Path) -> Iterator[Json]:
 def _kind(containers: Sequence[Json], path: Path) -> str:
     """The MIME type of a payload, by the nearest container that says it."""
     for container in reversed(containers):
-        for name in _MIME_KEYS:
+        for name in MIME_KEYS:
             if isinstance(found := member(container, name), str) and found:
                 return found
         if isinstance(form := member(container, "format"), str) and form:

@@ -5,18 +5,29 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
+from trimtab.compaction.prose import LEAST_PROSE, is_prose
 from trimtab.lenient.thoughts import TAG, Tag, read_tag
 from trimtab.tables import fold
 
-__all__ = ["SUMMARY_TAG", "code_blocks", "in_spans", "summary_tags", "unfenced", "without_notes"]
+__all__ = [
+    "MOST_MARKS",
+    "SUMMARY_TAG",
+    "code_blocks",
+    "in_spans",
+    "repeats_marks",
+    "summary_tags",
+    "unfenced",
+    "without_notes",
+]
 
 # Kinds of notes that are asked for where summaries are written, beside those that are thoughts everywhere.
 _KINDS: Final = ("assessment", "planning", "evaluation", "internal", "notes_to_self")
 _SPELT: Final = "|".join(spelt for kind in _KINDS for spelt in (kind, kind[0].upper() + kind[1:], kind.upper()))
 _TAG: Final = re.compile(f"{TAG.pattern}|</?(?:{_SPELT})[ \t]{{0,8}}>")
-_LONGEST_TAG: Final = 200
+_LONGEST_TAG: Final = 200  # chars: none of these is longer, attributes included
 
 SUMMARY_TAG: Final = re.compile("<(/?)(?:[sS]ummary|SUMMARY)(?:[ \t][^<>\n]{0,80})?>")
 """`<summary>` and `</summary>`, of which group 1 is the slash."""
@@ -32,7 +43,14 @@ _FINAL: Final = "<|channel|>final<|message|>"
 _RETURN: Final = re.compile("<\\|(?:return|end)\\|>[ \t\r\n]*+\\Z")
 _RUN: Final = re.compile("`+|\n")
 _BLANK: Final = " \t\r\n"
-_LEAST_BEHIND: Final = 50  # chars behind the end of notes whose beginning is missing, for the rest to be the summary
+_MARK: Final = re.compile(f"{_TAG.pattern}|{SUMMARY_TAG.pattern}|^ {{0,3}}(?:`{{3}}|~{{3}})", re.MULTILINE)
+MOST_MARKS: Final = 2_000
+"""Tags and fences of a reply: as many as a long summary has tokens."""
+
+
+def repeats_marks(text: str) -> bool:
+    """Whether there are more tags and fences than anybody means: a model that lost its way repeats itself."""
+    return next(islice(_MARK.finditer(text), MOST_MARKS, None), None) is not None
 
 
 def code_blocks(text: str) -> list[tuple[int, int]]:
@@ -205,8 +223,9 @@ def _tags(text: str, blocks: list[tuple[int, int]]) -> Iterator[Tag]:
 
 
 def _is_end_of_notes(text: str, end: int) -> bool:
-    behind = text[end : end + 4 * _LEAST_BEHIND].strip(_BLANK)
-    return len(behind) >= _LEAST_BEHIND or behind.startswith(_BEGINS) or SUMMARY_TAG.match(behind) is not None
+    """Whether enough stands behind the end of notes whose beginning is missing for that to be the summary."""
+    behind = text[end : end + 4 * LEAST_PROSE].strip(_BLANK)
+    return is_prose(behind) or behind.startswith(_BEGINS) or SUMMARY_TAG.match(behind) is not None
 
 
 def _unclosed(text: str, opener: Tag, blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ drivers alone call anything.
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import inspect
 from collections.abc import Awaitable, Generator
@@ -13,6 +14,7 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
+from trimtab.compaction.prose import LEAST_PROSE
 from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed
@@ -28,6 +30,7 @@ __all__ = [
     "is_async",
     "limit_of",
     "run",
+    "told",
     "usable",
 ]
 
@@ -44,6 +47,8 @@ LONGEST_REPLY: Final = 2_000_000
 _ATTEMPTS: Final = 2
 _CHARS: Final = 8  # of a token, or more
 _MOST_SECONDS: Final = 10**9  # clocks take no more
+_TOLD: Final = 200  # chars of somebody else's error, which may quote what it was given
+_TOLD_OURS: Final = 2_000  # one that is ours is as long as it says; any summarizer may raise it, though
 _GRACE: Final = 1.0  # seconds in which a summarizer that is cancelled should have ended
 
 
@@ -60,9 +65,14 @@ def usable(reply: object, request: SummaryRequest) -> str:
     """The summary in a reply. Raises SummaryFailed: there is none, or one that is much longer than asked for."""
     if isinstance(reply, str) and len(reply) > LONGEST_REPLY:
         raise SummaryFailed(f"its reply of {len(reply):,} chars is much longer than {request.budget:,} tokens")
+    if reply is not None and not isinstance(reply, str):
+        hint = "; a factory is called first: what it gives is the summarizer" if callable(reply) else ""
+        raise SummaryFailed(f"it gave {type(reply).__name__}, which is no text{hint}")
     summary = parse_summary(reply)
     if summary is None:
-        raise SummaryFailed("it gave no summary (nothing, a refusal, or only notes to itself)")
+        raise SummaryFailed(
+            f"it gave no summary (nothing, a refusal, only notes to itself, or fewer than {LEAST_PROSE} characters)"
+        )
     most = TOO_LONG * request.budget
     # The beginning first: a reply of megabytes need not be counted to its end.
     if request.count(summary[: _CHARS * most]) > most or request.count(summary) > most:
@@ -82,17 +92,18 @@ def ask(request: SummaryRequest) -> Fold[str]:
             return usable((yield request), request)
         except Exception as error:
             if attempt == _ATTEMPTS:
-                raise SummaryFailed(f"the summarizer failed {attempt} times, at last so: {_told(error)}") from error
+                raise SummaryFailed(f"the summarizer failed {attempt} times, at last so: {told(error)}") from error
         attempt += 1
 
 
-def _told(error: Exception) -> str:
-    """An error in a few words; somebody else's may have none."""
+def told(error: Exception, chars: int = _TOLD) -> str:
+    """An error in a few words, of somebody else's at most so many chars."""
+    if isinstance(error, SummaryFailed):
+        return f"{error!s:.{_TOLD_OURS}}"
     try:
-        said = f"{error!s:.200}"
+        return f"{type(error).__name__}: {error!s:.{chars}}"
     except Exception as unreadable:
-        said = f"(its message raised {type(unreadable).__name__})"
-    return said if isinstance(error, SummaryFailed) else f"{type(error).__name__}: {said}"
+        return f"{type(error).__name__} (its message raised {type(unreadable).__name__})"
 
 
 def run(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
@@ -109,10 +120,8 @@ def run(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
         while True:
             try:
                 reply = attempted(summarize, request, seconds)
-            except BaseException as error:
-                if _is_cancellation(error):  # not ours: what is not async cannot be cancelled
-                    error = SummaryFailed("it was cancelled")
-                request = fold.throw(_failure(error))
+            except Exception as error:
+                request = fold.throw(error)
             else:
                 if inspect.isawaitable(reply):
                     _drop(reply)
@@ -131,13 +140,15 @@ def attempted(
 
     Raises what it raises; TimeoutError: too late.
     """
-    if seconds is None:
-        return summarize(request)
-    future = _threaded(summarize, request)
     try:
+        if seconds is None:
+            return summarize(request)
+        future = _threaded(summarize, request)
         return future.result(seconds)
+    except asyncio.CancelledError as error:  # of something inside it: what is not async cannot be cancelled
+        raise SummaryFailed("it was cancelled") from error
     except TimeoutError as error:
-        if future.done():  # raised by the summarizer itself
+        if seconds is None or future.done():  # raised by the summarizer itself
             raise
         raise TimeoutError(f"no summary within {seconds:g} s") from error
 
@@ -152,8 +163,8 @@ async def arun(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
         while True:
             try:
                 reply = await answer(summarize, request, seconds)
-            except BaseException as error:
-                request = fold.throw(_failure(error))
+            except Exception as error:
+                request = fold.throw(error)
             else:
                 request = fold.send(reply)
     except StopIteration as done:
@@ -167,8 +178,6 @@ async def answer(summarize: Summarize, request: SummaryRequest, seconds: float |
 
     It has a task of its own: one that goes on when it is cancelled is left behind, and holds up nobody.
     """
-    import asyncio
-
     task = asyncio.create_task(_replied(summarize, request))
     task.add_done_callback(_seen)
     try:
@@ -185,8 +194,6 @@ async def answer(summarize: Summarize, request: SummaryRequest, seconds: float |
 
 
 async def _replied(summarize: Summarize, request: SummaryRequest) -> str | None:
-    import asyncio
-
     if is_async(summarize):
         reply = summarize(request)
     else:
@@ -198,21 +205,6 @@ def _seen(task: Any) -> None:
     """Of a task that was left behind nobody asks what became of it, and asyncio would complain of that."""
     if not task.cancelled():
         task.exception()
-
-
-def _failure(error: BaseException) -> Exception:
-    """What a fold is told of an error; raised as it is where it is no failure but an end: ctrl-c, a cancellation."""
-    if isinstance(error, Exception):
-        return error
-    raise error
-
-
-def _is_cancellation(error: BaseException) -> bool:
-    if isinstance(error, Exception):
-        return False
-    from asyncio import CancelledError
-
-    return isinstance(error, CancelledError)
 
 
 def _threaded(summarize: Summarize, request: SummaryRequest) -> Future[str | Awaitable[str | None] | None]:

@@ -1,10 +1,11 @@
-"""Which protocol and which summarizer an application means: by name, by the thing itself, or the default."""
+"""Which protocol and which summarizer an application means."""
 
 from __future__ import annotations
 
+import inspect
 from typing import TypeAlias
 
-from trimtab.compaction.summarizers import BUILTIN_SUMMARIZERS
+from trimtab.compaction.summarizers.extractive import ExtractiveSummarizer
 from trimtab.compaction.types import Summarize
 from trimtab.errors import CallerError
 from trimtab.wire import WireProtocol
@@ -22,22 +23,18 @@ def shape_named(protocol: Protocol) -> Shape:
     return protocol if isinstance(protocol, Shape) else shape_of(protocol, None)
 
 
-def summarizer_of(given: str | Summarize | None) -> Summarize:
+def summarizer_of(given: Summarize | None) -> Summarize:
     """The summarizer; None: the extractive one, which needs no network.
 
     Raises:
-        CallerError: no summarizer that comes with trimtab has this name; those of plugins are in
-            `host.registry.summarizers`.
-        MissingExtra: it needs what is not installed.
+        CallerError: it is no function of a `SummaryRequest`, but a name or a class.
     """
     if given is None:
-        given = "extractive"
-    if not isinstance(given, str):
-        if not callable(given):
-            raise CallerError(f"a summarizer is a function or its name, not {type(given).__name__}")
-        return given
-    if given not in BUILTIN_SUMMARIZERS:
-        known = ", ".join(sorted(BUILTIN_SUMMARIZERS))
-        raise CallerError(f"unknown summarizer {given!r:.80}; known: {known}; pass one of a plugin's as an object")
-    made: Summarize = BUILTIN_SUMMARIZERS[given]()
-    return made
+        return ExtractiveSummarizer()
+    if isinstance(given, str):
+        raise CallerError(f"a summarizer is a function; host.summarizer({given!r:.80}) makes one by its name")
+    if inspect.isclass(given):
+        raise CallerError(f"a summarizer is a function, not a class: call {given.__name__} with its options")
+    if not callable(given):
+        raise CallerError(f"a summarizer is a function of a SummaryRequest, not {type(given).__name__}")
+    return given

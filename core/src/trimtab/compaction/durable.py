@@ -92,7 +92,7 @@ class DurableCompactor:
         self,
         protocol: Protocol,
         settings: FoldSettings,
-        summarizer: str | Summarize | None = None,
+        summarizer: Summarize | None = None,
         *,
         timeout: float | None = None,
         on_event: OnEvent | None = None,
@@ -106,7 +106,7 @@ class DurableCompactor:
         Args:
             protocol: its name, itself, or its shape.
             settings: of the turn.
-            summarizer: the name of a built-in one, or any function of a `SummaryRequest`; None: the extractive one.
+            summarizer: any function of a `SummaryRequest`, or `host.summarizer()`; None: the extractive one.
             timeout: seconds for each attempt of the summarizer's; None: none.
             on_event: is told of every event, as it happens.
             read_tool, file_tool: the names of the tools that read omitted texts and attached files; "": not offered.
@@ -114,7 +114,7 @@ class DurableCompactor:
             owner: who holds the archive, as in `host.trim`.
 
         Raises:
-            CallerError: an unknown protocol or summarizer; a time limit that is none; a store without an owner or
+            CallerError: an unknown protocol; a summarizer or a time limit that is none; a store without an owner or
                 without a read tool.
         """
         self._shape = shape_named(protocol)

@@ -16,7 +16,7 @@ from trimtab.types import Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import member
 
-__all__ = ["Estimator", "payloads_in"]
+__all__ = ["Estimator"]
 
 _TEXTS: Final = ("text", "input_text", "output_text")
 

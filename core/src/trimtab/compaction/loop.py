@@ -81,7 +81,7 @@ class LoopCompactor:
         self,
         protocol: Protocol,
         settings: FoldSettings,
-        summarizer: str | Summarize | None = None,
+        summarizer: Summarize | None = None,
         *,
         timeout: float | None = None,
         on_event: OnEvent | None = None,
@@ -99,7 +99,7 @@ class LoopCompactor:
             files: attachments (`Served.retained.files`), to be named where the messages that brought them are folded.
 
         Raises:
-            CallerError: an unknown protocol or summarizer; a time limit that is none; a store without an owner or
+            CallerError: an unknown protocol; a summarizer or a time limit that is none; a store without an owner or
                 without a read tool.
         """
         self._shape = shape_named(protocol)

@@ -23,7 +23,7 @@ class Retained:
     """What the model may open, by the rows as they are stored, folded ones too. Everything in it is named to the model.
 
     Attributes:
-        files: attachments. The file tool is offered while there are any, and opens these.
+        files: attachments. The file tool opens these, and nothing else.
         outputs: what is stored of tool outputs, and a row of the archive's: for `host.allow_list`.
     """
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from trimtab._json import decode_or_none, utf8
 from trimtab.codecs.leaves import strings
-from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, dump_record, load_record, summary_text
+from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, dump_record, load_record, opened, summary_text
 from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import key_of, texts_of
-from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError
-from trimtab.marker import parse
+from trimtab.marker import parse, uri
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part, Shape, is_prompt
 
@@ -61,21 +60,10 @@ class Memo:
         return self.consumed <= len(messages) and digest_of(messages[: self.consumed]) == self.digest
 
 
-@frozen(kw_only=True)
-class _Stored:
-    v: int
-    consumed: int
-    digest: str
-    kept: list[int]
-    fold: dict[str, Any] | None
-    fruitless: int
-
-
 def dump_memo(memo: Memo) -> dict[str, Json]:
     """The memo as JSON, to be stored beside the record, for the next turn in another process."""
-    fold = None if memo.fold is None else dump_record(memo.fold)
     said = {"consumed": memo.consumed, "digest": memo.digest, "kept": list(memo.kept)}
-    return {"v": _VERSION, **said, "fold": fold, "fruitless": memo.fruitless}
+    return {"v": _VERSION, **said, "fold": dump_record(memo.fold), "fruitless": memo.fruitless}
 
 
 def load_memo(value: Json) -> Memo:
@@ -86,20 +74,10 @@ def load_memo(value: Json) -> Memo:
     """
     if value is None:
         return Memo()
-    version = value.get("v") if isinstance(value, Mapping) else None
-    if version != _VERSION or isinstance(version, bool):
-        raise CallerError(f"a stored memo of version {version!r:.40} cannot be read here; this is version {_VERSION}")
-    try:
-        stored: _Stored = structure(value, _Stored)
-    except ShapeError as error:
-        raise CallerError(f"the stored memo is damaged: {error}; go on without it") from None
-    places = stored.kept
-    if stored.consumed < 0 or places != sorted({at for at in places if 0 <= at < stored.consumed}):
-        raise CallerError(f"the stored memo is damaged: {places!r:.80} of {stored.consumed} messages; go on without it")
-    fold = None if stored.fold is None else load_record(stored.fold)
-    return Memo(
-        consumed=stored.consumed, digest=stored.digest, kept=tuple(places), fold=fold, fruitless=stored.fruitless
-    )
+    memo = opened({**value, "fold": None} if isinstance(value, dict) else value, Memo, "memo")
+    if memo.consumed < 0 or list(memo.kept) != sorted({at for at in memo.kept if 0 <= at < memo.consumed}):
+        raise CallerError(f"the stored memo is damaged: {memo.kept!r:.80} of {memo.consumed} messages are kept")
+    return evolve(memo, fold=load_record(value["fold"]))
 
 
 def with_memo(shape: Shape, messages: Sequence[Message], memo: Memo, names: Mapping[str, str]) -> list[Message]:
@@ -143,10 +121,10 @@ def blobs_named(messages: Sequence[Message], gone: Container[int]) -> list[Blob]
             for text in _strings(part):
                 for handle in (marker.handle for marker in parse(text)):
                     if handle is not None:
-                        found.setdefault(f"trimtab:{handle}", Blob.of(tool, f"trimtab:{handle}", text))
+                        found.setdefault(uri(handle), Blob.of(tool, uri(handle), text))
         if is_summary(message):
-            for uri in (uri for text in texts_of(message) for uri in _URI.findall(text)):
-                found.setdefault(uri, Blob(tool="", uri=uri))
+            for name in (name for text in texts_of(message) for name in _URI.findall(text)):
+                found.setdefault(name, Blob(tool="", uri=name))
     return list(found.values())
 
 

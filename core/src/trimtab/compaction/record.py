@@ -28,6 +28,7 @@ __all__ = [
     "listed_name",
     "load_record",
     "load_row",
+    "opened",
     "summary_text",
 ]
 
@@ -123,7 +124,7 @@ def load_record(value: Json) -> FoldRecord | None:
     """
     if value is None:
         return None
-    record = _opened(value, FoldRecord, "fold")
+    record = opened(value, FoldRecord, "fold")
     for one in [*record.archive, *([record.index] if record.index else [])]:
         if not _BLOB_ID.fullmatch(one.id) or one.chars < 0:
             raise CallerError(f"the stored fold is damaged: a text of id {one.id!r:.80} and {one.chars} chars is none")
@@ -149,10 +150,11 @@ def load_row(value: Json) -> Row:
     Raises:
         CallerError: it is text, damaged, or of a later version.
     """
-    return _opened(value, Row, "row")
+    return opened(value, Row, "row")
 
 
-def _opened(value: Json, kind: type[T], what: str) -> T:
+def opened(value: Json, kind: type[T], what: str) -> T:
+    """What was stored, of this kind. Raises CallerError: text, another version, damaged; `what` names it."""
     if isinstance(value, str | bytes | bytearray):
         raise CallerError(f"a stored {what} is JSON data, not text: json.loads it first")
     version = value.get("v") if isinstance(value, dict) else None
@@ -191,7 +193,7 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
 def index_text(record: FoldRecord) -> str:
     """A line for each text that a record names: tool, uri and first words; of the archive's what it is, and the uri."""
     blobs = (f"{listed_name(one.tool) if one.tool else ''} {one.uri} {one.about}".strip(" ") for one in record.blobs)
-    return "\n".join([*blobs, *(f"{one.kind} trimtab:{one.id[:16]}" for one in record.archive)])
+    return "\n".join([*blobs, *(f"{one.kind} {uri(one.id)}" for one in record.archive)])
 
 
 def listed_name(name: str) -> str:

@@ -57,14 +57,28 @@ def repaired(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], tup
     """The native messages as a provider takes them, but for roles in a row (`Shape.joined`), and what was mended."""
     natives = [message.native for message in messages]
     repairs: list[Repair] = []
-    for _ in range(_ROUNDS):
+    for again in range(_ROUNDS):
         natives, done = _mended(shape, messages)
-        repairs += done
+        repairs += _beside_ours(done) if again else done
         if not done:
             break
         messages = shape.read(natives)
     opened = _opened(shape, natives)
     return opened, (*([Repair(kind="opened")] if len(opened) > len(natives) else []), *repairs)
+
+
+def _beside_ours(repairs: Sequence[Repair]) -> list[Repair]:
+    """What is mended in a further round, but for answers that were made up before: they are told already, and each that
+    was taken for another call's is left out and made again.
+    """
+    ours = min(Counter(repair.kind for repair in repairs)[kind] for kind in ("answered", "left-out"))
+    counts = Counter[RepairKind]()
+    told = []
+    for repair in repairs:
+        counts[repair.kind] += 1
+        if repair.kind not in ("answered", "left-out") or counts[repair.kind] > ours:
+            told.append(repair)
+    return told
 
 
 def _mended(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], list[Repair]]:

@@ -7,22 +7,19 @@ from functools import cache
 from typing import Final
 
 from trimtab._json import canonical, decode_or_none
-from trimtab.compaction.asides import code_blocks, in_spans, summary_tags, unfenced, without_notes
+from trimtab.compaction.asides import code_blocks, in_spans, repeats_marks, summary_tags, unfenced, without_notes
+from trimtab.compaction.prose import LEAST_PROSE, is_prose
 from trimtab.compaction.refusals import is_refusal
 from trimtab.errors import UnsupportedOutput
 from trimtab.lenient import loads
+from trimtab.measure import shown
 from trimtab.tables import fold, unspaced_class, word_class
 from trimtab.types import Json
 
-__all__ = ["LEAST_PROSE", "parse_summary"]
-
-LEAST_PROSE: Final = 50
-"""Chars of a summary that nothing marks as one: no `summary` member, no `<summary>`; also of one that was cut off."""
+__all__ = ["parse_summary"]
 
 _EDGES: Final = " \t\r\n\f\v\u00a0\u200b\u2060\u3000\u3164\ufeff"
-_ROUNDS: Final = 8  # wrappings inside one another
-# No provider takes these, and no database does.
-_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
+_ROUNDS: Final = 8  # wrappings inside one another; models write two or three
 _MANY_LINES: Final = re.compile("(?:\r?\n){3,}")
 _NAME: Final = "(?:[sS]ummary|SUMMARY)"
 _KEY: Final = re.compile(f"(?:\\A|[{{,\"'“”\\\\ \t\r\n]){_NAME}[\"'“”\\\\]{{0,4}}[ \t\r\n]{{0,8}}[:：]")
@@ -52,14 +49,17 @@ def parse_summary(reply: object) -> str | None:
     """The summary in a reply; None: there is none. Never raises, whatever the reply is.
 
     It may stand in a code block, in the member `summary` of a JSON object, whole or cut off, or between `<summary>` and
-    `</summary>`; else the whole text is it, if it has at least 50 chars. Notes of the model's to itself are left out.
+    `</summary>`; else the whole text is it, if it has at least 50 chars (those of scripts that write no blanks, as Han,
+    count as three). Notes of the model's to itself are left out.
     A reply that only refuses, or says nothing, is no summary.
     """
     if not isinstance(reply, str):
         return None
-    text = _UNSENDABLE.sub("\ufffd", reply)
+    text = shown(reply)  # no provider and no database takes NUL or half a pair
     marked = cut = False
     for _ in range(_ROUNDS):
+        if repeats_marks(text):
+            return None
         before = text
         text = without_notes(text).strip(_EDGES)
         if (inner := unfenced(text)) is not None:
@@ -70,7 +70,7 @@ def parse_summary(reply: object) -> str | None:
         if text == before:
             break
     text = _fewer_lines(text).strip(_EDGES)
-    return text if _is_summary(text, LEAST_PROSE if cut or not marked else 1) else None
+    return text if _is_summary(text) and (is_prose(text) or (marked and not cut)) else None
 
 
 def _fewer_lines(text: str) -> str:
@@ -165,8 +165,8 @@ def _spelt(value: Json) -> str:
         return ""
 
 
-def _is_summary(text: str, least: int) -> bool:
-    if len(text) < least or _PAGE.match(text) or _words().search(_HEADING.sub("", text[:_LOOKED_AT])) is None:
+def _is_summary(text: str) -> bool:
+    if not text or _PAGE.match(text) or _words().search(_HEADING.sub("", text[:_LOOKED_AT])) is None:
         return False
     if len(text) < LEAST_PROSE and fold(text).strip(_NOTHING_EDGES) in _NOTHING:
         return False

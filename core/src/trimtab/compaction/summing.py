@@ -10,10 +10,9 @@ from attrs import frozen
 from trimtab.compaction.calling import TOO_LONG, Fold, ask
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.settings import tokens_in
-from trimtab.compaction.transcript import entries
+from trimtab.compaction.transcript import ends_of, entries
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import SummaryFailed
-from trimtab.excerpt.edges import head_stop, tail_start
 from trimtab.wire.histories import Message
 
 __all__ = ["PROMPT_TOKENS", "Room", "room_of", "summary_of"]
@@ -21,10 +20,10 @@ __all__ = ["PROMPT_TOKENS", "Room", "room_of", "summary_of"]
 PROMPT_TOKENS: Final = 600
 """Tokens that what a summarizer is told about its task may take, of the window."""
 
-_MOST_OUT: Final = 16_384
+_MOST_OUT: Final = 16_384  # tokens: twenty pages; many models write no more at once
 _IN_THIRDS: Final = 3  # of a window beside the task: the summary before, what is new, the reply
-_LEAST_IN: Final = 2_000
-_MARGIN: Final = 0.85
+_LEAST_IN: Final = 2_000  # tokens: a small window is filled rather than left free
+_MARGIN: Final = 0.85  # of what is left: the summarizer's own count is another
 _LEAST_NEW: Final = 200  # tokens of history in a request; less is not worth one
 _BETWEEN: Final = "\n\n"
 
@@ -93,6 +92,5 @@ def _cut(entry: str, room: int, estimator: Estimator) -> str:
     cut, most = entry, len(entry)
     while most and (tokens := estimator.text(cut)) > room:
         most = most * room // tokens
-        head, tail = head_stop(entry, 0, 2 * most // 3), tail_start(entry, len(entry) - most // 3, len(entry))
-        cut = f"{entry[:head]}\n(… {tail - head:,} chars left out …)\n{entry[tail:]}"
+        cut = ends_of(entry, most)
     return cut

@@ -9,20 +9,18 @@ shortened, media are named and never spelt out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from attrs import frozen
 
-from trimtab._json import canonical
 from trimtab.codecs.leaves import MIME_KEYS
 from trimtab.compaction.media import is_medium, without_payloads
-from trimtab.errors import UnsupportedOutput
 from trimtab.excerpt.edges import head_stop, tail_start
 from trimtab.measure import shown
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part, Role
-from trimtab.wire.nodes import is_object, member, text
+from trimtab.wire.nodes import is_object, member, spelt, text
 
 __all__ = ["LABELS", "Piece", "ends_of", "entries", "pieces", "transcript"]
 
@@ -159,16 +157,17 @@ def _short(said: str, most: int) -> str:
     if len(said) <= most:
         return said
     ends = ends_of(said, most)
-    return ends + _handles(handle for handle in _HANDLE.findall(said) if handle not in ends)
+    return ends + _handles(said, ends)
 
 
-def _handles(lost: Iterable[str]) -> str:
+def _handles(said: str, ends: str) -> str:
     """What reads back a text, where it stood in what is left out or was cut: there is no other way back to it."""
-    found = list(dict.fromkeys(lost))
-    if not found:
+    there = set(_HANDLE.findall(ends))
+    lost = [handle for handle in dict.fromkeys(_HANDLE.findall(said)) if handle not in there]
+    if not lost:
         return ""
-    more = f", and {len(found) - _MOST_HANDLES:,} more" if len(found) > _MOST_HANDLES else ""
-    return f"\n(left out, too: {', '.join(found[:_MOST_HANDLES])}{more})"
+    more = f", and {len(lost) - _MOST_HANDLES:,} more" if len(lost) > _MOST_HANDLES else ""
+    return f"\n(left out, too: {', '.join(lost[:_MOST_HANDLES])}{more})"
 
 
 def _returned(value: Json) -> str:
@@ -190,13 +189,7 @@ def _block(value: Json) -> str:
 
 
 def _spelt(value: Json) -> str:
-    """A value as text; of an SDK's object only its kind, which is the same in every process."""
-    if isinstance(value, str):
-        return value
-    try:
-        return canonical(value)
-    except UnsupportedOutput:
-        return type(value).__name__
+    return value if isinstance(value, str) else spelt(value)
 
 
 def _medium(block: Json) -> str:

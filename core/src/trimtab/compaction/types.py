@@ -21,6 +21,11 @@ def _text(holder: object, attribute: Attribute[str], value: object) -> None:
         raise CallerError(f"{what} must be a text with something in it, not {value!r:.80}")
 
 
+def _flag(holder: object, attribute: Attribute[bool], value: object) -> None:
+    if not isinstance(value, bool | int) or value not in (0, 1):  # databases without a type for these have 0 and 1
+        raise CallerError(f"{attribute.name} of {type(holder).__name__} must be True or False, not {value!r:.80}")
+
+
 def _listed(given: Iterable[Json]) -> tuple[Json, ...]:
     if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
         raise CallerError(f"messages and outputs of a row are lists, not one {type(given).__name__}")
@@ -49,21 +54,24 @@ class Attachment:
 
 @frozen(kw_only=True)
 class Row:
-    """One row of the application's history, as it is stored.
+    """One row of the application's history, as it is stored: one for what the user says, one for what a turn brings.
 
     Attributes:
-        id: the application's; the same each time, and no other row's.
+        id: the application's; the same each time, and no other row's, over all branches of the conversation.
         messages: what the row adds to a request, in the protocol's own shape, as it was sent. None of a row that sends
             nothing, as one that only shows an error.
-        outputs: what is stored of its tool outputs (`Trimmed.row`), for the texts that can be read back.
+        outputs: what is stored of its tool outputs (`Trimmed.row`, or its text read as JSON), for the texts that can be
+            read back.
         attachments: files that came with it.
         tokens: that the request which was sent last for this row took, its answer included, as the provider counted
             (`tokens_of`); None: not known, or not of the whole history: the turn was folded on its way
-            (`Memo.summary`). What is no count is taken for None.
-        clears: whether the user cleared the context here: nothing up to this row is served, but what the system says.
+            (`Memo.counted`). What is no count is taken for None.
+        clears: whether the user cleared the context here: nothing up to and with this row is served, but what the
+            system says.
 
     Raises:
-        CallerError: the id is no text or empty, or messages, outputs or attachments are no lists of what they hold.
+        CallerError: the id is no text or empty, messages, outputs or attachments are no lists of what they hold, or
+            `clears` is not true or false.
     """
 
     id: str = field(validator=_text)
@@ -71,7 +79,7 @@ class Row:
     outputs: tuple[Json, ...] = field(default=(), converter=_listed, repr=False)
     attachments: tuple[Attachment, ...] = field(default=(), converter=_files)
     tokens: int | None = None
-    clears: bool = False
+    clears: bool = field(default=False, validator=_flag)
 
 
 @frozen(kw_only=True)

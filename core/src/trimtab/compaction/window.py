@@ -44,7 +44,7 @@ class Slid:
     retained: Retained = field(factory=Retained, repr=False)
 
 
-def slide(protocol: Protocol, rows: Sequence[Row], settings: FoldSettings, *, most: int | None = None) -> Slid:
+def slide(protocol: Protocol, rows: Iterable[Row], settings: FoldSettings, *, most: int | None = None) -> Slid:
     """The newest whole turns that fit; the newest one always.
 
     The window does not move with every turn: where the prompt gets larger than the trigger, so many turns go that it

@@ -14,7 +14,7 @@ from trimtab.host.reading import grep_steps, read_steps, room_for, run_read_tool
 from trimtab.host.requests import TrimmedRequest, trim_request_steps
 from trimtab.host.rows import allow_list_steps, inflate_steps, render_steps
 from trimtab.host.steps import Steps, arun, run
-from trimtab.host.summarizers import summarizer_named
+from trimtab.host.summarizers import summarizer_named, warn_of_unknown
 from trimtab.host.tools import read_tools
 from trimtab.host.trimming import trim_batch_steps, trim_steps
 from trimtab.policy import Policy
@@ -77,8 +77,8 @@ class Host:
         """
         policy = Policy() if policy is None else policy
         registry = load(policy.plugins, discover=discover, extra=plugins)
-        if store is None:
-            store = policy.store or "memory:"
+        warn_of_unknown(policy, registry)
+        store = (policy.store or "memory:") if store is None else store
         opened = open_store(store, registry.blob_stores) if isinstance(store, str) else store
         return cls(opened, policy, registry)
 

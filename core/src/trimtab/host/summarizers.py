@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from trimtab.discovery import Registry
 from trimtab.errors import CallerError, PluginError, PolicyError, TrimtabError
 from trimtab.policy import Policy
+from trimtab.telemetry import log
 
-__all__ = ["summarizer_named"]
+__all__ = ["summarizer_named", "warn_of_unknown"]
 
 _DEFAULT: Final = "extractive"
 _LINKS: Final = "links"  # of a chain: other summarizers, which a policy can only name
+
+
+def warn_of_unknown(policy: Policy, registry: Registry) -> None:
+    """Say in the log which summarizers a policy names that no plugin has: else nobody knows until one is asked for."""
+    for unknown in registry.unknown_in(policy):
+        log.warning("the policy names what no plugin has: %s", unknown)
 
 
 def summarizer_named(policy: Policy, registry: Registry, name: str | None, options: Mapping[str, Any]) -> Any:
@@ -28,9 +34,7 @@ def _made(policy: Policy, registry: Registry, name: str, options: Mapping[str, A
         raise PolicyError(f"summarizers: {' > '.join((*above, name))}: a chain cannot be a link of its own")
     factory = registry.summarizers.get(name)
     if factory is None:
-        near = get_close_matches(name, registry.summarizers, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(registry.summarizers))}"
-        raise PolicyError(f"no summarizer {name!r:.80}; {hint}")
+        raise PolicyError(registry.unknown_summarizer(name))
     given = {**policy.summarizers.get(name, {}), **options}
     if isinstance(given.get(_LINKS), list | tuple):
         given[_LINKS] = [
@@ -46,6 +50,8 @@ def _made(policy: Policy, registry: Registry, name: str, options: Mapping[str, A
         raise PluginError(f"summarizer {name!r}: its factory raised {type(error).__name__}: {error!s:.200}") from error
     if not callable(made):
         raise PluginError(f"summarizer {name!r}: its factory gave {type(made).__name__}, which cannot be called")
+    if inspect.isclass(made):
+        raise PluginError(f"summarizer {name!r}: its factory gave the class {made.__name__}, not one made of it")
     return made
 
 

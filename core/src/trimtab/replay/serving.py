@@ -9,7 +9,8 @@ from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.durable import DurableCompactor, Served
-from trimtab.compaction.loop import LoopCompactor, Memo, Stepped
+from trimtab.compaction.loop import LoopCompactor, Stepped
+from trimtab.compaction.memo import Memo
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.settings import FoldSettings
@@ -25,6 +26,7 @@ from trimtab.errors import CallerError
 from trimtab.host import Host
 from trimtab.replay.measuring import beside
 from trimtab.replay.sessions import Session
+from trimtab.trimmed import Trimmed
 from trimtab.types import Json
 from trimtab.wire.histories import Shape, is_prompt
 
@@ -101,33 +103,33 @@ class Server:
 
     def serve(self, request: Json) -> Sent:
         """The next request of the session."""
-        stored: dict[str, Json] = {}
+        changed: dict[str, Trimmed] = {}
         if self._settings.trim:
             trimmed = self._host.trim_request(request, self._protocol, owner=_OWNER)
             request = trimmed.request
-            stored = {key: one.row for key, one in zip(trimmed.keys, trimmed.results, strict=True) if one.changed}
+            changed = {key: one for key, one in zip(trimmed.keys, trimmed.results, strict=True) if one.changed}
         if self._compress is not None:
             whole, request = request, self._compress.shown(request)
-            stored = self._still_shown(stored, whole, request)
+            changed = self._still_shown(changed, whole, request)
         if self._settings.folds.budgets() is None:
             return Sent(request=request)
-        return self._folded(request, _by_place(stored, len(self._shape.place(request)[0])))
+        return self._folded(request, changed)
 
-    def _still_shown(self, stored: Mapping[str, Json], whole: Json, shown: Json) -> dict[str, Json]:
-        """What is stored of outputs, by their results' keys in what is shown; of what the model folded nothing."""
-        if not stored:
+    def _still_shown(self, changed: Mapping[str, Trimmed], whole: Json, shown: Json) -> dict[str, Trimmed]:
+        """Trimmed outputs by their results' keys in what is shown; of what the model folded nothing."""
+        if not changed:
             return {}
         keys = {one.call_id: one.key for one in self._protocol.tool_results(shown)}
         calls = {one.key: one.call_id for one in self._protocol.tool_results(whole)}
-        return {keys[calls[key]]: row for key, row in stored.items() if calls[key] in keys}
+        return {keys[calls[key]]: one for key, one in changed.items() if calls[key] in keys}
 
-    def _folded(self, request: Json, outputs: Mapping[int, list[Json]]) -> Sent:
-        natives = self._shape.place(request)[1]
+    def _folded(self, request: Json, changed: Mapping[str, Trimmed]) -> Sent:
+        path, natives = self._shape.place(request)
         ids = self._named(natives)
         folds = self._settings.folds_of(request)
         made: list[Served | Stepped] = []
         if self._begins_turn(natives, ids):
-            made += self._next_turn(natives, ids, outputs, folds)
+            made += self._next_turn(natives, ids, _by_place(changed, len(path)), folds)
         current = [*self._base, *natives[len(self._turn) :]]
         if self._settings.lanes != "durable":
             compactor = LoopCompactor(
@@ -160,9 +162,10 @@ class Server:
     def _next_turn(
         self, natives: Sequence[Json], ids: list[str], outputs: Mapping[int, list[Json]], folds: FoldSettings
     ) -> list[Served]:
-        """A turn begins, or the history is another one than before: what was folded inside a turn is over."""
-        self._turn, self._base, self._memo = ids, list(natives), Memo()
+        """A turn begins, or the history is another one than before; what was folded inside a turn is handed on."""
+        self._turn, self._base = ids, list(natives)
         if self._settings.lanes == "loop":
+            self._memo = evolve(self._memo, fruitless=0)
             return []
         rows = [
             Row(id=one, messages=(native,), outputs=tuple(outputs.get(at, ())))
@@ -171,8 +174,8 @@ class Server:
         compactor = DurableCompactor(
             self._shape, folds, self._settings.summarizer, read_tool=self._read_tool, file_tool=_FILE_TOOL
         )
-        served = compactor.serve(rows, self._record)
-        self._record, self._base = served.record, served.messages
+        served = compactor.serve(rows, self._record, self._memo)
+        self._record, self._base, self._memo = served.record, served.messages, served.memo
         return [served]
 
 
@@ -202,12 +205,12 @@ def _compresses(session: Session, settings: ServeSettings) -> bool:
     return False
 
 
-def _by_place(stored: Mapping[str, Json], depth: int) -> dict[int, list[Json]]:
+def _by_place(changed: Mapping[str, Trimmed], depth: int) -> dict[int, list[Json]]:
     """What an application would store of a request's outputs, by the place of their message.
 
     `depth`: how many members lead to the list of messages.
     """
     found: dict[int, list[Json]] = {}
-    for key, row in stored.items():
-        found.setdefault(int(key.split("/")[1 + depth]), []).append(row)
+    for key, one in changed.items():
+        found.setdefault(int(key.split("/")[1 + depth]), []).append(one.row)
     return found

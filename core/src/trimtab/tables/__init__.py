@@ -13,7 +13,7 @@ from typing import Final
 
 from trimtab.tables import frozen
 
-__all__ = ["UNICODE_VERSION", "fold", "is_joined", "unspaced_class", "variants", "word_class"]
+__all__ = ["UNICODE_VERSION", "fold", "is_joined", "unspaced_class", "variants", "whole_before", "word_class"]
 
 UNICODE_VERSION: Final = frozen.UNICODE_VERSION
 
@@ -24,6 +24,10 @@ LAST_FLAG: Final = "\U0001f1ff"
 
 FLAGS_BACK: Final = 256
 """How far back flag letters are counted: a bound, so that a text of flags alone costs linear time."""
+
+
+MOST_BACK: Final = 32
+"""Code points that a cut gives way to at most: what people see as one character has fewer."""
 
 
 def is_joined(text: str, pos: int) -> bool:
@@ -44,6 +48,11 @@ def is_joined(text: str, pos: int) -> bool:
     if FIRST_FLAG <= after <= LAST_FLAG:
         return _flag_letters_before(text, pos) % 2 == 1
     return after in _never_before()
+
+
+def whole_before(text: str, pos: int) -> int:
+    """The last place up to `pos` where a cut splits no character; `pos` itself if there is none nearby."""
+    return next((at for at in range(pos, pos - MOST_BACK, -1) if not is_joined(text, at)), pos)
 
 
 def _flag_letters_before(text: str, pos: int) -> int:

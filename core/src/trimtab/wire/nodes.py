@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from trimtab.errors import CallerError
+from trimtab._json import canonical
+from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
 
-__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "messages_of", "text"]
+__all__ = ["blocks", "changed", "first", "has", "is_object", "items", "member", "messages_of", "spelt", "text"]
 
 # Values that have attributes of Python's own and no members.
 _PLAIN = (str, bytes, int, float, type(None), list, tuple)
@@ -53,6 +54,14 @@ def text(node: Json, *names: str) -> str:
         if isinstance(value, str) and value:
             return value
     return ""
+
+
+def spelt(node: Json) -> str:
+    """A node as canonical JSON; of an SDK's object only its kind, which is the same in every process."""
+    try:
+        return canonical(node)
+    except UnsupportedOutput:
+        return type(node).__name__
 
 
 def items(node: Json) -> Sequence[Json]:

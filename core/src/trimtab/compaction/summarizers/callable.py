@@ -21,20 +21,18 @@ def _checked(instance: object, attribute: Any, function: Any) -> None:
 
 @frozen(kw_only=True)
 class CallableSummarizer:
-    """Calls a function, sync or async, with the request. A plain function will do in its place; this adds to it.
+    """Calls a function, sync or async, with the request. A plain function will do in its place; this adds a window.
 
     Attributes:
         function: takes a `SummaryRequest`; its reply is read by `parse_summary`.
         window: tokens that it takes in at once; None: as many as the conversation's model.
-        deterministic: whether it gives the same for the same request.
 
     Raises:
-        CallerError: `function` cannot be called.
+        CallerError: `function` cannot be called, or is a class.
     """
 
     function: Summarize = field(validator=_checked)
     window: int | None = None
-    deterministic: bool = False
 
     def __call__(self, request: SummaryRequest) -> str | Awaitable[str | None] | None:
         """What the function gives."""

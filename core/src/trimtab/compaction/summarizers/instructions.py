@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from typing import Final
 
 from trimtab._json import utf8
 from trimtab.compaction.types import SummaryRequest
+from trimtab.measure import shown
 
 __all__ = ["SYSTEM", "prompt_of"]
 
@@ -39,13 +39,12 @@ _PRIOR: Final = (
     "where the conversation says otherwise, the conversation is right. "
 )
 _DIGITS: Final = 8
-_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")  # no vendor's library takes these
 _WORDS: Final = 0.6  # for a token: less than most languages have, so that the record is not cut off
 
 
 def prompt_of(request: SummaryRequest) -> str:
     """The user's message. Tags that stand in the material are not ours: ours have a number made of all of it."""
-    prior, history = (_UNSENDABLE.sub("\ufffd", text) for text in (request.prior or "", request.history))
+    prior, history = map(shown, (request.prior or "", request.history))  # no vendor's library takes half a pair
     number = sha256(utf8(f"{prior}\n{history}")).hexdigest()[:_DIGITS]
     parts = []
     if prior:

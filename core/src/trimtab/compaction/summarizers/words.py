@@ -73,10 +73,11 @@ _FAILURES_UNSPACED: Final = (
 def _pattern(words: str, unspaced: str, phrases: tuple[str, ...] = ()) -> re.Pattern[str]:
     # Neighbours that are letters of these alphabets; a whole word class would make the pattern slow to compile.
     letter = "[a-zà-ÿœа-яёğışąćęłńóśźż']"
-    stems = "|".join(re.escape(one[:-1]) for one in words.split() if one.endswith("~"))
+    stems = [re.escape(one[:-1]) for one in words.split() if one.endswith("~")]
     whole = "|".join(re.escape(one) for one in words.split() if not one.endswith("~"))
+    spaced = "|".join([*stems, f"(?:{whole})(?!{letter})"])
     inside = "|".join(map(re.escape, (*unspaced.split(), *phrases)))
-    return re.compile(f"(?<!{letter})(?:{stems}|(?:{whole})(?!{letter}))|{inside}")
+    return re.compile(f"(?<!{letter})(?:{spaced})|{inside}")
 
 
 _DECISION: Final = _pattern(_DECISIONS, _DECISIONS_UNSPACED)

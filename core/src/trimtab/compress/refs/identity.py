@@ -7,12 +7,11 @@ from collections.abc import Container
 from hashlib import sha256
 from typing import Final
 
-from trimtab._json import canonical, utf8
-from trimtab.errors import UnsupportedOutput
+from trimtab._json import utf8
 from trimtab.types import Json
 from trimtab.wire.arguments import as_object
 from trimtab.wire.histories import Message, Part
-from trimtab.wire.nodes import text
+from trimtab.wire.nodes import spelt, text
 from trimtab.wire.triggers import SERVER_TAGS, spoken
 
 __all__ = ["chars_of", "form_of", "is_form", "key_of", "texts_of"]
@@ -120,13 +119,7 @@ def _lasting(value: Json) -> Json:
 
 
 def _spelt(value: Json) -> str:
-    """A value as text; of an SDK's object only its kind, which is the same in every process."""
-    if isinstance(value, str):
-        return value.strip(_EDGES)
-    try:
-        return canonical(value)
-    except UnsupportedOutput:
-        return type(value).__name__
+    return value.strip(_EDGES) if isinstance(value, str) else spelt(value)
 
 
 def _texts(value: Json) -> list[str]:
