@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trimtab.compaction import DurableCompactor, Event, FoldSettings, LoopCompactor, Row, SummaryRequest
-from trimtab.testing.folds import Summarizer
+from trimtab.testing.folds import RememberingSummarizer
 from trimtab.types import Json
 
 trace = pytest.importorskip("opentelemetry.trace", reason="spans need opentelemetry-api")
@@ -42,7 +42,7 @@ async def hanging(request: SummaryRequest) -> str:
 def run(lane: str, how: str, events: list[Event]) -> None:
     """A fold that ends as it is told to."""
     raising = {"error": ValueError("down"), "interrupt": KeyboardInterrupt()}.get(how)
-    summarizer: Any = hanging if how == "cancel" else Summarizer(raising=raising)
+    summarizer: Any = hanging if how == "cancel" else RememberingSummarizer(raising=raising)
     kind: Any = DurableCompactor if lane == "durable" else LoopCompactor
     compactor = kind("openai-chat", SETTINGS, summarizer, on_event=events.append)
     given = ROWS if lane == "durable" else MESSAGES
@@ -121,7 +121,7 @@ def test_r5_without_the_package() -> None:
 def test_no_fold_no_span(tracer: Any) -> None:
     """Where none is due nothing is told or written."""
     events: list[Event] = []
-    DurableCompactor("openai-chat", SETTINGS, Summarizer(), on_event=events.append).serve(ROWS[:3])
+    DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer(), on_event=events.append).serve(ROWS[:3])
     assert (events, tracer.spans) == ([], [])
 
 
@@ -132,7 +132,7 @@ def test_a_listener_that_raises(caplog: pytest.LogCaptureFixture) -> None:
         raise RuntimeError("no screen")
 
     with caplog.at_level(logging.ERROR, "trimtab"):
-        served = DurableCompactor("openai-chat", SETTINGS, Summarizer(), on_event=raises).serve(ROWS)
+        served = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer(), on_event=raises).serve(ROWS)
     assert served.event is not None
     assert served.event.kind == "done"
     assert [record.exc_info is not None for record in caplog.records] == [True, True]
