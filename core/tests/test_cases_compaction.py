@@ -25,7 +25,7 @@ from trimtab.compaction import (
 )
 from trimtab.compaction.estimate import Estimator
 from trimtab.compress import Block, CompressSession
-from trimtab.testing.folds import Summarizer, refused, rows_of
+from trimtab.testing.folds import RememberingSummarizer, refused, rows_of
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -69,13 +69,13 @@ def test_r8_calls_and_results_stay_together(case: dict[str, Any], chars: int, wi
     settings = FoldSettings(windows=window)
     record, rows = None, rows_of(messages)
     for _ in range(case["input"].get("repeat", 3)):
-        served = DurableCompactor("anthropic", settings, Summarizer(words=3)).serve(rows, record)
+        served = DurableCompactor("anthropic", settings, RememberingSummarizer(words=3)).serve(rows, record)
         invariants(served.messages)
         record = served.record
         rows = [*rows, *rows_of([{"role": "user", "content": "go on " * chars}], prefix=f"more{len(rows)}")]
     memo = Memo()
     for upto in range(1, len(messages) + 1):
-        stepped = LoopCompactor("anthropic", settings, Summarizer(words=3)).step(messages[:upto], memo=memo)
+        stepped = LoopCompactor("anthropic", settings, RememberingSummarizer(words=3)).step(messages[:upto], memo=memo)
         memo = stepped.memo
         invariants(stepped.messages)
     for most in (None, *range(1, len(messages) + 1)):
@@ -87,7 +87,7 @@ def test_parallel_calls_go_together(case: dict[str, Any]) -> None:
     """All ten results stay with their message, or all are folded with it."""
     messages = padded(case["input"]["messages"], 30)
     for keep in (0, 1):
-        served = DurableCompactor("anthropic", FoldSettings(windows=300 + 5_000 * keep), Summarizer()).serve(
+        served = DurableCompactor("anthropic", FoldSettings(windows=300 + 5_000 * keep), RememberingSummarizer()).serve(
             rows_of(messages)
         )
         text = json.dumps(served.messages)
@@ -117,7 +117,7 @@ def test_signed_thinking(case: dict[str, Any]) -> None:
     (thinking,) = case["input"]["messages"]
     said = {"role": "user", "content": "go " * 300}
     rows = rows_of([said, {"role": "assistant", "content": "x " * 300}, {"role": "user", "content": "now"}, thinking])
-    served = DurableCompactor("anthropic", FoldSettings(windows=600), Summarizer()).serve(rows)
+    served = DurableCompactor("anthropic", FoldSettings(windows=600), RememberingSummarizer()).serve(rows)
     assert served.event is not None
     assert served.event.kind == "done"
     assert served.messages[-1] is thinking
@@ -204,9 +204,9 @@ def test_both_ways_archive_an_image_alike(case: dict[str, Any]) -> None:
         *[{"role": ("assistant", "user")[n % 2], "content": f"{n} " + "word " * 300} for n in range(9)],
     ]
     store = MemoryStore()
-    served = DurableCompactor("anthropic", FoldSettings(windows=3_000), Summarizer(), store=store, owner="c").serve(
-        rows_of(messages)
-    )
+    served = DurableCompactor(
+        "anthropic", FoldSettings(windows=3_000), RememberingSummarizer(), store=store, owner="c"
+    ).serve(rows_of(messages))
     assert served.record is not None
     (automatic,) = [entry for entry in served.record.archive if entry.kind == "image/png"]
     assert store.get(automatic.id) == f"data:image/png;base64,{source['data']}"
@@ -245,7 +245,7 @@ def test_a_summary_is_a_record(case: dict[str, Any]) -> None:
     again = DurableCompactor("openai-chat", settings, summarize).serve(rows, served.record)
     assert canonical(again.messages) == canonical(served.messages)
     assert len(asked) == times
-    assert dump_record(again.record) == dump_record(served.record)  # type: ignore[arg-type]
+    assert dump_record(again.record) == dump_record(served.record)
 
 
 @pytest.mark.cases(CASES, area="compaction", id="C-26")
@@ -253,7 +253,7 @@ def test_what_cannot_progress_is_not_tried_each_turn(case: dict[str, Any]) -> No
     """Each fold makes the prompt smaller, or nothing is asked and it says that there is nothing to fold."""
     assert "always kept" in case["input"]["script"]
     events: list[Event] = []
-    summarizer = Summarizer(words=3)
+    summarizer = RememberingSummarizer(words=3)
     settings = FoldSettings(windows=2_000, system="w " * 3_000)
     record, rows = None, list[Row]()
     for number in range(30):

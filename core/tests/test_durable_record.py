@@ -13,7 +13,7 @@ import pytest
 from trimtab._json import canonical
 from trimtab.compaction import Attachment, DurableCompactor, FoldRecord, FoldSettings, dump_record, load_record
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, Words, worded_row, worded_turns
+from trimtab.testing.folds import RememberingSummarizer, Words, worded_row, worded_turns
 from trimtab.types import Json
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -22,7 +22,7 @@ WINDOW = FoldSettings(windows=4_000, counter=Words())  # trigger 2,880, keep 1,0
 
 def compactor(summarizer: Any = None, settings: FoldSettings = WINDOW, **more: Any) -> DurableCompactor:
     """One of OpenAI's chat."""
-    return DurableCompactor("openai-chat", settings, summarizer or Summarizer(), **more)
+    return DurableCompactor("openai-chat", settings, summarizer or RememberingSummarizer(), **more)
 
 
 def texts(messages: list[Json]) -> list[str]:
@@ -32,7 +32,7 @@ def texts(messages: list[Json]) -> list[str]:
 
 def test_written_once_and_served_many_times() -> None:
     """From the stored record the same bytes are served, with no further call, until the prompt is too large again."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     rows = [*worded_turns(14), worded_row("u14")]
     first = compactor(summarizer).serve(rows)
     assert first.record is not None
@@ -51,7 +51,7 @@ def test_written_once_and_served_many_times() -> None:
 
 def test_folds_of_folds() -> None:
     """The second fold takes up the first one's summary and only the rows since; one summary is served."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     record = None
     for count in range(1, 60):
         served = compactor(summarizer).serve([*worded_turns(count), worded_row(f"u{count}")], record)
@@ -67,7 +67,7 @@ def test_the_cost_of_folds() -> None:
     """Each fold's input is at most the prior summary, the new text and 1,000 tokens; over all folds, without prior
     summaries, at most 1.2 times the new text.
     """
-    summarizer, record, told, new = Summarizer(), None, 0, 0
+    summarizer, record, told, new = RememberingSummarizer(), None, 0, 0
     for count in range(1, 120):
         asked = len(summarizer.requests)
         served = compactor(summarizer).serve([*worded_turns(count), worded_row(f"u{count}")], record)
@@ -87,7 +87,7 @@ def test_the_cost_of_folds() -> None:
 
 def test_killed_between_summarizing_and_saving() -> None:
     """The record that was given is not changed, and serves what it served; the new one serves what was sent."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     rows = [*worded_turns(14), worded_row("u14")]
     old = compactor(summarizer).serve(rows).record
     more = [*worded_turns(30), worded_row("u30")]
@@ -96,7 +96,7 @@ def test_killed_between_summarizing_and_saving() -> None:
     assert new.event is not None
     assert old is not None
     assert dump_record(old) == before
-    unsaved = compactor(Summarizer(raising=OSError("down"))).serve(more, load_record(before))
+    unsaved = compactor(RememberingSummarizer(raising=OSError("down"))).serve(more, load_record(before))
     assert unsaved.record == old
     assert texts(unsaved.messages)[:2] == ["<conversation-summary>", "u10"]
     assert compactor(summarizer).serve(more, load_record(dump_record(new.record))).messages == new.messages
@@ -104,14 +104,14 @@ def test_killed_between_summarizing_and_saving() -> None:
 
 def test_forks() -> None:
     """A record of another branch folds nothing here and is not lost; of several the furthest reaching counts."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     trunk = worded_turns(14)
     early = compactor(summarizer).serve([*trunk, worded_row("u14")]).record
     late = compactor(summarizer).serve([*worded_turns(30), worded_row("u30")], early).record
     assert early is not None
     assert late is not None
     fork = [*trunk, worded_row("u99")]
-    alone = compactor(Summarizer(raising=OSError())).serve(fork[:10], late)
+    alone = compactor(RememberingSummarizer(raising=OSError())).serve(fork[:10], late)
     assert alone.messages == [row.messages[0] for row in fork[:10]]
     assert alone.record is late
     both = compactor(summarizer).serve(fork, [late, early])
@@ -151,7 +151,7 @@ def test_a_record_of_version_1_opens() -> None:
 
 def test_folded_behind_the_answer() -> None:
     """Served when the answer is stored, the rows are folded before the next question: that turn asks no summarizer."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     rows = [*worded_turns(14), worded_row("u14"), worded_row("a14")]
     record = compactor(summarizer).serve(rows).record
     assert record is not None
@@ -180,5 +180,5 @@ def test_an_answer_is_made_again() -> None:
     """Without the row of the old answer the branch is served from the same record, to the same bytes."""
     rows = [*worded_turns(14), worded_row("u14")]
     first = compactor().serve(rows)
-    again = compactor(Summarizer(raising=OSError("down"))).serve(rows, [first.record, None])
+    again = compactor(RememberingSummarizer(raising=OSError("down"))).serve(rows, [first.record, None])
     assert again.messages == first.messages

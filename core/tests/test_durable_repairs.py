@@ -9,7 +9,7 @@ import pytest
 from trimtab.compaction import DurableCompactor, FoldSettings, Row
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.repair import repaired
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -203,7 +203,7 @@ def test_a_question_is_not_cut_from_its_answer() -> None:
         Row(id="q", messages=[{"role": "user", "content": "well?"}]),
     ]
     settings = FoldSettings(windows=1_000)
-    served = DurableCompactor("openai-responses", settings, Summarizer(words=2)).serve(rows)
+    served = DurableCompactor("openai-responses", settings, RememberingSummarizer(words=2)).serve(rows)
     assert served.record is not None
     assert served.record.boundary != "a"
     shape = shape_of("openai-responses", None)

@@ -27,7 +27,7 @@ from trimtab.compaction import (
 from trimtab.compaction.manifests import blobs_of
 from trimtab.compaction.record import Archived, index_text
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
 
 SETTINGS = FoldSettings(windows=4_000)
@@ -200,7 +200,7 @@ def test_prompts_that_stand_in_one_message_with_results(name: str, write: Callab
     )
     natives = [first, *(native for number in range(40) for native in write(number))]
     rows = [Row(id=str(at), messages=[native]) for at, native in enumerate(natives)]
-    served = DurableCompactor(name, SETTINGS, Summarizer()).serve(rows)
+    served = DurableCompactor(name, SETTINGS, RememberingSummarizer()).serve(rows)
     assert served.event is not None
     assert served.event.kind == "done"
     assert served.event.after is not None
@@ -218,7 +218,7 @@ def test_a_file_named_as_the_list_is_written() -> None:
     names = ["a]b", "x, y", 'q"', "two\nlines", "\u2028", "same", "same"]
     files = [Attachment(id=str(at), name=name) for at, name in enumerate(names)]
     rows = [Row(id="0", messages=[{"role": "user", "content": "word " * 4_000}], attachments=files), row("1"), row("2")]
-    served = DurableCompactor("openai-chat", SETTINGS, Summarizer()).serve(rows)
+    served = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer()).serve(rows)
     (said,) = [line for line in served.messages[0]["content"].split("\n") if line.startswith("[Files")]
     assert said.endswith(r'read_file: "a]b", "x, y", "q\"", "two\nlines", "' + "\u2028" + '", same]')
     assert len(served.retained.files) == len(files)
@@ -251,7 +251,7 @@ def test_a_turn_of_its_own_is_kept_before_one_inside_another() -> None:
     rows = [
         Row(id=str(at), messages=[native]) for at, native in enumerate([{"role": "user", "content": "go"}, *natives])
     ]
-    served = DurableCompactor("anthropic", SETTINGS, Summarizer()).serve(rows)
+    served = DurableCompactor("anthropic", SETTINGS, RememberingSummarizer()).serve(rows)
     assert served.event is not None
     assert served.event.kind == "done"
     assert served.messages[1]["content"] == "the last plain one"
@@ -283,7 +283,9 @@ def test_a_store_that_breaks_its_contract(error: BaseException, late: bool) -> N
     events: list[Event] = []
 
     def compactor(store: MemoryStore) -> DurableCompactor:
-        return DurableCompactor("openai-chat", SETTINGS, Summarizer(), on_event=events.append, store=store, owner="o")
+        return DurableCompactor(
+            "openai-chat", SETTINGS, RememberingSummarizer(), on_event=events.append, store=store, owner="o"
+        )
 
     if isinstance(error, Exception):
         served = compactor(Breaks(error, late=late)).serve(rows)

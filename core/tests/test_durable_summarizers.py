@@ -9,14 +9,14 @@ import pytest
 
 from trimtab.compaction import DurableCompactor, Event, FoldSettings, SummaryRequest
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, Words, worded_row, worded_turns
+from trimtab.testing.folds import RememberingSummarizer, Words, worded_row, worded_turns
 
 WINDOW = FoldSettings(windows=4_000, counter=Words())  # trigger 2,880, keep 1,080, summary 288
 
 
 def compactor(summarizer: Any = None, settings: FoldSettings = WINDOW, **more: Any) -> DurableCompactor:
     """One of OpenAI's chat."""
-    return DurableCompactor("openai-chat", settings, summarizer or Summarizer(), **more)
+    return DurableCompactor("openai-chat", settings, summarizer or RememberingSummarizer(), **more)
 
 
 class Hangs:
@@ -42,8 +42,8 @@ class Hangs:
         lambda request: "I'm sorry, but I can't help with that.",
         lambda request: "word " * 2_000_000,
         lambda request: 7,
-        Summarizer(raising=ValueError("down")),
-        Summarizer(raising=RecursionError()),
+        RememberingSummarizer(raising=ValueError("down")),
+        RememberingSummarizer(raising=RecursionError()),
     ],
     ids=["empty", "none", "blank", "scratchpad", "refusal", "10 MB", "a number", "raises", "recursion"],
 )
@@ -85,7 +85,7 @@ def test_an_interrupt_passes_through() -> None:
     """What is no error of the summarizer's ends the turn; the fold is told to be skipped."""
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
-        compactor(Summarizer(raising=KeyboardInterrupt()), on_event=events.append).serve(
+        compactor(RememberingSummarizer(raising=KeyboardInterrupt()), on_event=events.append).serve(
             [*worded_turns(14), worded_row("u14")]
         )
     assert [event.kind for event in events] == ["compacting", "skipped"]
@@ -95,11 +95,11 @@ def test_sync_and_async_give_the_same() -> None:
     """`aserve` with a sync or an async summarizer serves what `serve` does."""
 
     async def summarize(request: SummaryRequest) -> str:
-        return Summarizer()(request)
+        return RememberingSummarizer()(request)
 
     rows = [*worded_turns(14), worded_row("u14")]
     one = compactor().serve(rows)
-    for summarizer in (summarize, Summarizer()):
+    for summarizer in (summarize, RememberingSummarizer()):
         other = asyncio.run(compactor(summarizer).aserve(rows))
         assert (other.messages, other.record, other.event) == (one.messages, one.record, one.event)
 

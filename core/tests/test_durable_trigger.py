@@ -11,7 +11,7 @@ from attrs import evolve
 
 from trimtab.compaction import DurableCompactor, Event, FoldSettings, Row, tokens_of
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, Words, worded_row, worded_turns
+from trimtab.testing.folds import RememberingSummarizer, Words, worded_row, worded_turns
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 
@@ -20,7 +20,7 @@ WINDOW = FoldSettings(windows=4_000, counter=Words())  # trigger 2,880, keep 1,0
 
 def compactor(summarizer: Any = None, settings: FoldSettings = WINDOW, **more: Any) -> DurableCompactor:
     """One of OpenAI's chat."""
-    return DurableCompactor("openai-chat", settings, summarizer or Summarizer(), **more)
+    return DurableCompactor("openai-chat", settings, summarizer or RememberingSummarizer(), **more)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_budgets(settings: FoldSettings, budgets: tuple[int, int, int, int]) -> 
 @pytest.mark.parametrize("window", [0, None, -1, math.nan, math.inf, -math.inf, [], [None, 0], 1, True])
 def test_a_window_that_is_none(window: Any, caplog: pytest.LogCaptureFixture) -> None:
     """Window 0, None, negative, NaN, none at all: skipped with a warning, no summarizer is asked, whatever a cap."""
-    summarizer, events = Summarizer(), list[Event]()
+    summarizer, events = RememberingSummarizer(), list[Event]()
     rows = worded_turns(100)
     with caplog.at_level(logging.WARNING, "trimtab"):
         served = compactor(
@@ -85,7 +85,7 @@ def test_the_estimator_is_the_default_counter() -> None:
 def test_the_trigger_is_strict() -> None:
     """At the trigger nothing happens; with one token more the prompt is folded."""
     rows = [*worded_turns(14), worded_row("u14", 80)]
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     assert compactor(summarizer).serve(rows).event is None
     assert summarizer.requests == []
     served = compactor(summarizer).serve([*rows[:-1], worded_row("u14", 81)])
@@ -151,7 +151,7 @@ def test_a_count_that_is_none(tokens: Any) -> None:
 def test_counts_from_before_a_fold_do_not_hold() -> None:
     """A count of the whole prompt says nothing of the folded one; the next that is made of it does."""
     rows = [evolve(row, tokens=2_900) if row.id == "a13" else row for row in [*worded_turns(14), worded_row("u14")]]
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     served = compactor(summarizer).serve(rows)
     assert served.record is not None
     asked = len(summarizer.requests)

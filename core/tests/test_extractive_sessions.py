@@ -27,25 +27,50 @@ SPLIT = {
     "原因は**時間**です。": ["原因は時間です。"],
     "Ask Dr. Smith, Tel. +49-30-77. Or see p. 42, Nr. 7.": ["Ask Dr. Smith, Tel. +49-30-77.", "Or see p. 42, Nr. 7."],
     "Done. All 4 pass.": ["Done.", "All 4 pass."],
-    "```diff\n-    return a\n+    return b\n```\n- and so on": ["- return a", "+ return b", "and so on"],
-    "| a | b |\n|---|:--:|\n| 1 | 2 |": ["a | b", "1 | 2"],
+    "```diff\n-    return a\n+    return b\n```\n- and so on": ["`- return a + return b`", "and so on"],
+    "In short:\n| a | b |\n|---|:--:|\n| 1 | **2** |\n| | 3 |\n\nSo it is.": [
+        "In short:",
+        "a: 1; b: 2",
+        "b: 3",
+        "So it is.",
+    ],
+    "a | b\n--|--\nx. Y | z": ["a: x. Y; b: z"],
+    "yes | no\nx | y": ["yes | no", "x | y"],
     "yes\nyes\nno": ["yes", "no"],
 }
 
 
 @pytest.mark.parametrize("text", SPLIT)
 def test_a_text_falls_into_whole_sentences(text: str) -> None:
-    """Emphasis goes in pairs, abbreviations end nothing, code keeps its signs, and what is said twice is there once."""
-    assert list(sentences(text)) == SPLIT[text]
+    """Emphasis goes in pairs, abbreviations end nothing, code is whole, and what is said twice is there once.
+
+    A row of a table says what its columns are.
+    """
+    assert list(sentences(text)) == [(said, True) for said in SPLIT[text]]
+
+
+def test_long_code_is_no_sentence() -> None:
+    """Of code that is too long to be taken whole no line stands in the summary, but what it names does."""
+    code = "\n".join(f"    if row[{n}]: load_{n}('/srv/{n}.csv')" for n in range(40))
+    assert not any(alone for _, alone in sentences(f"```\n{code}\n```"))
+    summary = extract(f"User: What is wrong in it?\n```\n{code}\n```\n\nAssistant: Row 17 of 40 is empty.", 300)
+    assert "What is wrong in it?" in summary
+    assert "load_3" in summary
+    assert "if row[" not in summary
+
+
+def test_code_that_is_all_there_is_is_kept() -> None:
+    """A request that is nothing but long code leaves its beginning, not nothing."""
+    assert extract("User: ```\n" + "select a from b where c\n" * 40 + "```", 100)
 
 
 def test_a_long_sentence_is_cut_between_words() -> None:
     """The pieces of a sentence without a full stop cut no url and no number."""
     words = [f"https://x.example.com/{n}/{'a' * (n % 50)}?n={n * 7919}" for n in range(200)]
-    pieces = list(sentences(" ".join(words)))
+    pieces = [piece for piece, _ in sentences(" ".join(words))]
     assert len(pieces) > 10
     assert " ".join(pieces).split(" ") == words
-    assert max(map(len, sentences("7" * 100_000))) <= 2_000
+    assert max(len(piece) for piece, _ in sentences("7" * 100_000)) <= 2_000
 
 
 RULES = {
@@ -99,6 +124,41 @@ def test_rules_stay_while_their_share_holds_them() -> None:
         prior = extract(said + briefing(100 + seed, turns=8).history, 800, prior)
     assert prior is not None
     assert [rule for rule in rules if rule not in prior] == []
+
+
+def test_the_first_request_outlives_folds_whatever_is_asked_last() -> None:
+    """What the conversation is for stays, however little room there is and however long the newest request is."""
+    prior: str | None = extract("User: My order #38902428 has not arrived.\n\nAssistant: It is at depot 9.", 300)
+    for number in range(6):
+        rule = f"Never send the money for A-{number} to IBAN DE9364218629923907852{number}, but only to the card."
+        history = f"{briefing(number, turns=4).history}\n\nUser: {rule}\n\nAssistant: Noted for A-{number}."
+        prior = extract(history, 300, prior)
+        assert "My order #38902428 has not arrived." in prior
+
+
+def test_decisions_and_failures_have_room_of_their_own() -> None:
+    """However many facts there are, something that was decided and something that failed is told in a sentence."""
+    for seed in range(5):
+        summary = extract(briefing(seed, turns=20).history, 400)
+        assert "## Decisions\n- " in summary
+        assert "## Failed\n- " in summary
+
+
+def test_a_rule_that_is_repeated_keeps_its_place() -> None:
+    """What was ruled first and is said again goes before rules that came between."""
+    said = [f"Never touch /srv/vault/{number} before the audit of {number}." for number in range(40)]
+    history = "\n\n".join(f"User: {rule}\n\nAssistant: Noted." for rule in [*said, said[0], "Go on."])
+    assert said[0] in extract(history, 300)
+
+
+def test_a_step_ends_between_words() -> None:
+    """What came of a call is cut so that no url or path is half."""
+    lines = "".join(f"{'x' * (n % 30)} https://a.example.com/{n}/{n * 7919}/index.html " for n in range(30))
+    history = "\n\n".join(
+        f"User: {n}?\n\nAssistant: [called get: {{}}]\n\nTool: [get returned: {lines[n:]}]" for n in range(1, 20)
+    )
+    steps = re.findall("https://a[^ \n;…]*(?=…)", extract(history, 2_000))
+    assert [url for url in steps if not url.endswith("index.html")] == []
 
 
 def test_a_sentence_that_begins_with_also_is_no_list_of_facts() -> None:

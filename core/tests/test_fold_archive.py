@@ -28,7 +28,7 @@ from trimtab.compaction import (
 from trimtab.errors import CallerError, UnknownBlob
 from trimtab.testing.conversations import WRITERS
 from trimtab.testing.faults import FailingStore
-from trimtab.testing.folds import Summarizer
+from trimtab.testing.folds import RememberingSummarizer
 from trimtab.types import AllowList, Json
 from trimtab.wire.histories import Answer
 from trimtab.wire.lookup import shape_of
@@ -70,7 +70,7 @@ def prompt(name: str, said: str = "And now?") -> Row:
 
 def durable(**more: Any) -> DurableCompactor:
     """One of Anthropic's."""
-    return DurableCompactor("anthropic", SETTINGS, Summarizer(), **more)
+    return DurableCompactor("anthropic", SETTINGS, RememberingSummarizer(), **more)
 
 
 def summary_of(messages: list[Json]) -> str:
@@ -324,7 +324,7 @@ def test_the_loop_names_what_it_hides(host: Host) -> None:
     """Inside a turn too: the markers that were folded away are named in the summary."""
     rows = talk(host, 30)
     natives = [{"role": "user", "content": "go"}, *[message for row in rows[1::2] for message in row.messages]]
-    stepped = LoopCompactor("anthropic", SETTINGS, Summarizer()).step(natives)
+    stepped = LoopCompactor("anthropic", SETTINGS, RememberingSummarizer()).step(natives)
     assert stepped.event is not None
     text = json.dumps(stepped.messages)
     allow = host.allow_list([output for row in rows for output in row.outputs], owner="conv")

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Row, slide
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, Words, worded_row, worded_turns
+from trimtab.testing.folds import RememberingSummarizer, Words, worded_row, worded_turns
 from trimtab.types import Json
 
 WINDOW = FoldSettings(windows=4_000, counter=Words())  # trigger 2,880, keep 1,080, summary 288
@@ -17,7 +17,7 @@ WINDOW = FoldSettings(windows=4_000, counter=Words())  # trigger 2,880, keep 1,0
 
 def compactor(summarizer: Any = None, settings: FoldSettings = WINDOW, **more: Any) -> DurableCompactor:
     """One of OpenAI's chat."""
-    return DurableCompactor("openai-chat", settings, summarizer or Summarizer(), **more)
+    return DurableCompactor("openai-chat", settings, summarizer or RememberingSummarizer(), **more)
 
 
 def texts(messages: list[Json]) -> list[str]:
@@ -59,7 +59,7 @@ def test_none_fits() -> None:
 )
 def test_nothing_to_fold(rows: list[Row], settings: FoldSettings) -> None:
     """One turn, or all that could be folded fits into what is kept: nothing is asked, and it is said."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     served = compactor(summarizer, settings).serve(rows)
     assert summarizer.requests == []
     assert served.event is not None
@@ -71,7 +71,7 @@ def test_nothing_to_fold(rows: list[Row], settings: FoldSettings) -> None:
 
 def test_what_gains_nothing_is_not_asked_for() -> None:
     """With a system prompt above the trigger no turn asks a summarizer until as much has come as a summary takes."""
-    summarizer = Summarizer(words=3)
+    summarizer = RememberingSummarizer(words=3)
     settings = evolve(WINDOW, system="x " * 3_000)
     record, asked = None, []
     for count in range(1, 40):
@@ -114,7 +114,7 @@ def test_a_cleared_context() -> None:
     system = Row(id="s", messages=[{"role": "system", "content": "Be brief."}])
     marker = Row(id="cleared", messages=[], clears=True)
     rows = [system, *worded_turns(20), marker, worded_row("u20")]
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     served = compactor(summarizer).serve(rows)
     assert texts(served.messages) == ["Be", "u20"]
     assert summarizer.requests == []
@@ -125,7 +125,7 @@ def test_a_cleared_context() -> None:
 
 def test_what_the_system_says_is_never_folded() -> None:
     """It stands where it stood: first, also after a fold; the summarizer is not told it."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     rows = [Row(id="s", messages=[{"role": "system", "content": "Be brief."}]), *worded_turns(14), worded_row("u14")]
     served = compactor(summarizer).serve(rows)
     assert texts(served.messages)[:3] == ["Be", "<conversation-summary>", "u10"]
@@ -136,7 +136,7 @@ def test_what_the_system_says_is_never_folded() -> None:
 def test_a_summary_as_large_as_what_it_stands_for(words: int, kind: str, reason: str) -> None:
     """It is not used: a fold makes a prompt smaller, or is skipped."""
     rows = [*worded_turns(1, 175), worded_row("u1", 2_600)]
-    summarizer = Summarizer(words=words)
+    summarizer = RememberingSummarizer(words=words)
     served = compactor(summarizer).serve(rows)
     assert len(summarizer.requests) == 1
     assert served.event is not None
@@ -158,7 +158,7 @@ def test_rows_that_begin_with_what_the_system_says() -> None:
     lanes: list[Any] = [
         compactor().serve(rows),
         slide("openai-chat", rows, WINDOW),
-        LoopCompactor("openai-chat", WINDOW, Summarizer()).step(natives),
+        LoopCompactor("openai-chat", WINDOW, RememberingSummarizer()).step(natives),
     ]
     for lane in lanes:
         said = [native["content"] for native in lane.messages if native["role"] == "system"]

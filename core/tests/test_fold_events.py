@@ -6,17 +6,16 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from trimtab.compaction import DurableCompactor, Event, FoldSettings, LoopCompactor, Row, SummaryRequest
-from trimtab.testing.folds import Summarizer
+from trimtab.testing.folds import RememberingSummarizer
 from trimtab.types import Json
 
 trace = pytest.importorskip("opentelemetry.trace", reason="spans need opentelemetry-api")
+tracing = pytest.importorskip("trimtab.testing.tracing")
 
 SETTINGS = FoldSettings(windows=1_000)  # trigger 720
 MESSAGES: list[Json] = [
@@ -26,83 +25,12 @@ ROWS = [Row(id=str(number), messages=[message]) for number, message in enumerate
 LANES = ("durable", "loop")
 
 
-class Span(trace.Span):  # type: ignore[misc,name-defined]
-    """A span that remembers; without `recording` it takes nothing, and has not even a start."""
-
-    def __init__(self, name: str, recording: bool) -> None:
-        self.name = name
-        self.recording = recording
-        self.attributes: dict[str, Any] = {}
-        self.failed: list[BaseException] = []
-        self.ended = False
-
-    def is_recording(self) -> bool:
-        return self.recording and not self.ended
-
-    def end(self, end_time: int | None = None) -> None:
-        self.ended = True
-
-    def get_span_context(self) -> Any:
-        return trace.INVALID_SPAN_CONTEXT
-
-    def set_attributes(self, attributes: Any) -> None:
-        assert self.recording, "a span that does not record was written to"
-        self.attributes |= attributes
-
-    def set_attribute(self, key: str, value: Any) -> None:
-        self.set_attributes({key: value})
-
-    def add_event(self, name: str, attributes: Any = None, timestamp: int | None = None) -> None:
-        assert self.recording, "a span that does not record was written to"
-
-    def update_name(self, name: str) -> None:
-        self.name = name
-
-    def set_status(self, status: Any, description: str | None = None) -> None:
-        assert self.recording, "a span that does not record was written to"
-
-    def record_exception(self, exception: BaseException, *_: Any, **__: Any) -> None:
-        assert self.recording, "a span that does not record was written to"
-        self.failed.append(exception)
-
-
-class Tracer(trace.Tracer):  # type: ignore[misc,name-defined]
-    """Makes and keeps spans."""
-
-    def __init__(self, recording: bool) -> None:
-        self.recording = recording
-        self.spans: list[Span] = []
-
-    def start_span(self, name: str, *_: Any, **__: Any) -> Span:
-        self.spans.append(Span(name, self.recording))
-        return self.spans[-1]
-
-    @contextmanager
-    def start_as_current_span(self, name: str, *_: Any, **__: Any) -> Iterator[Span]:
-        made = self.start_span(name)
-        try:
-            yield made
-        finally:
-            made.end()
-
-
-class Provider(trace.TracerProvider):  # type: ignore[misc,name-defined]
-    """Gives one tracer."""
-
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
-
-    def get_tracer(self, *_: Any, **__: Any) -> Tracer:
-        return self.tracer
-
-
 @pytest.fixture(params=[True, False], ids=["recording", "not recording"])
-def tracer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Tracer:
+def tracer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A tracer that is set up for the whole process."""
-    made = Tracer(request.param)
-    monkeypatch.setattr(trace, "get_tracer_provider", lambda: Provider(made))
-    monkeypatch.setattr(trace, "get_tracer", lambda *_, **__: made)
-    return made
+    provider = tracing.Provider(recording=request.param)
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    return provider.tracer
 
 
 async def hanging(request: SummaryRequest) -> str:
@@ -114,7 +42,7 @@ async def hanging(request: SummaryRequest) -> str:
 def run(lane: str, how: str, events: list[Event]) -> None:
     """A fold that ends as it is told to."""
     raising = {"error": ValueError("down"), "interrupt": KeyboardInterrupt()}.get(how)
-    summarizer: Any = hanging if how == "cancel" else Summarizer(raising=raising)
+    summarizer: Any = hanging if how == "cancel" else RememberingSummarizer(raising=raising)
     kind: Any = DurableCompactor if lane == "durable" else LoopCompactor
     compactor = kind("openai-chat", SETTINGS, summarizer, on_event=events.append)
     given = ROWS if lane == "durable" else MESSAGES
@@ -160,7 +88,7 @@ def test_r5_without_a_tracer(lane: str, how: str) -> None:
 
 @pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize("how", ENDS)
-def test_r5_spans(lane: str, how: str, tracer: Tracer) -> None:
+def test_r5_spans(lane: str, how: str, tracer: Any) -> None:
     """One span for a fold, ended, with the names of the conventions; one that does not record is not written to."""
     test_one_verdict(lane, how)
     (span,) = tracer.spans
@@ -173,7 +101,7 @@ def test_r5_spans(lane: str, how: str, tracer: Tracer) -> None:
     assert span.attributes["trimtab.verdict"] == ("done" if how == "success" else "skipped")
     assert span.attributes["gen_ai.usage.input_tokens"] > 0
     assert (span.attributes["gen_ai.usage.output_tokens"] > 0) is (how == "success")
-    assert bool(span.failed) is (how == "error")
+    assert bool(span.exceptions) is (how == "error")
     assert "word word" not in str(span.attributes)
 
 
@@ -190,10 +118,10 @@ def test_r5_without_the_package() -> None:
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
-def test_no_fold_no_span(tracer: Tracer) -> None:
+def test_no_fold_no_span(tracer: Any) -> None:
     """Where none is due nothing is told or written."""
     events: list[Event] = []
-    DurableCompactor("openai-chat", SETTINGS, Summarizer(), on_event=events.append).serve(ROWS[:3])
+    DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer(), on_event=events.append).serve(ROWS[:3])
     assert (events, tracer.spans) == ([], [])
 
 
@@ -204,7 +132,7 @@ def test_a_listener_that_raises(caplog: pytest.LogCaptureFixture) -> None:
         raise RuntimeError("no screen")
 
     with caplog.at_level(logging.ERROR, "trimtab"):
-        served = DurableCompactor("openai-chat", SETTINGS, Summarizer(), on_event=raises).serve(ROWS)
+        served = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer(), on_event=raises).serve(ROWS)
     assert served.event is not None
     assert served.event.kind == "done"
     assert [record.exc_info is not None for record in caplog.records] == [True, True]

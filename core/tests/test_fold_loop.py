@@ -20,7 +20,7 @@ from trimtab.compaction import (
     SummaryRequest,
 )
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
 
 
@@ -55,7 +55,7 @@ def turn(steps: int, tokens: int = 200) -> list[Json]:
 
 def compactor(summarizer: Any = None, settings: FoldSettings = WINDOW, **more: Any) -> LoopCompactor:
     """One of OpenAI's chat."""
-    return LoopCompactor("openai-chat", settings, summarizer or Summarizer(), **more)
+    return LoopCompactor("openai-chat", settings, summarizer or RememberingSummarizer(), **more)
 
 
 def summaries(messages: list[Json]) -> list[str]:
@@ -65,7 +65,7 @@ def summaries(messages: list[Json]) -> list[str]:
 
 def test_under_the_trigger() -> None:
     """The list that was given, itself; no call, no event, an empty memo."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     messages = turn(14)
     stepped = compactor(summarizer).step(messages)
     assert stepped.messages == messages
@@ -87,7 +87,7 @@ def test_over_the_trigger() -> None:
 
 def test_r4_a_step_whose_candidate_fits_makes_no_call() -> None:
     """R4: with the memo the steps after a fold cost nothing, until what was added is too much again."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = compactor(summarizer)
     asked = []
     for count in range(1, 41):
@@ -103,7 +103,7 @@ def test_r4_the_input_stays_flat() -> None:
     """R4: each fold takes in the prior summary and the increment alone, over any number of steps; in all, without prior
     summaries, at most 1.2 times the new text.
     """
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = compactor(summarizer)
     for count in range(1, 200):
         lane.step(turn(count))
@@ -119,11 +119,11 @@ def test_r4_the_input_stays_flat() -> None:
 
 def test_r4_a_summarizer_that_fails_at_a_step() -> None:
     """R4: what was folded before stays in use, the run goes on, and the next step tries again."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = compactor(summarizer)
     for count in range(1, 23):
         good = lane.step(turn(count))
-    broken = Summarizer(raising=OSError("down"))
+    broken = RememberingSummarizer(raising=OSError("down"))
     lane = compactor(broken)
     memo = good.memo
     for count in range(23, 30):
@@ -135,7 +135,7 @@ def test_r4_a_summarizer_that_fails_at_a_step() -> None:
             assert stepped.event.kind == "skipped"
             assert "down" in stepped.event.reason
     assert broken.requests
-    healed = compactor(Summarizer()).step(turn(30), memo=memo)
+    healed = compactor(RememberingSummarizer()).step(turn(30), memo=memo)
     assert healed.event is not None
     assert healed.event.kind == "done"
 
@@ -148,7 +148,7 @@ def test_a_memo_that_no_longer_matches() -> None:
     edited = turn(15)
     edited[5] = {**edited[5], "content": "another result"}
     for messages in (edited, turn(4), [REQUEST], []):
-        stepped = compactor(Summarizer(raising=OSError())).step(messages, memo=memo)
+        stepped = compactor(RememberingSummarizer(raising=OSError())).step(messages, memo=memo)
         assert stepped.memo.summary == ""
         assert stepped.messages == messages
     assert compactor().step(turn(15), memo=memo).memo == memo
@@ -177,7 +177,7 @@ def test_each_prompt_begins_with_the_one_before() -> None:
 
 def test_usage_is_the_anchor() -> None:
     """What the last step took, and the estimate of what came after its answer: taken of what was sent, not of all."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = compactor(summarizer)
     assert lane.step(turn(10), usage=2_600).event is None
     event = lane.step(turn(10), usage=2_800).event
@@ -212,7 +212,7 @@ def test_estimates_are_measured_by_what_was_counted() -> None:
 def test_at_most_two_attempts() -> None:
     """Tools that alone are above the trigger: two attempts in the turn at most, and it is said, not tried each step."""
     events: list[Event] = []
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     settings = evolve(WINDOW, tools=["x " * 3_000])
     lane = compactor(summarizer, settings, on_event=events.append)
     for count in range(1, 60):
@@ -225,7 +225,7 @@ def test_at_most_two_attempts() -> None:
 
 def test_the_newest_step_alone_is_too_large() -> None:
     """It cannot be folded now: it is said; when the next step comes it can, and is."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = compactor(summarizer)
     huge = [SYSTEM, REQUEST, *step(0), *step(1, 5_000)]
     first = lane.step(huge)
@@ -244,7 +244,7 @@ def test_the_newest_step_alone_is_too_large() -> None:
 
 def test_nothing_is_folded_twice_for_one_step() -> None:
     """The same step asked for again serves the same bytes with no further call."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = compactor(summarizer)
     first = lane.step(turn(15))
     asked = len(summarizer.requests)
@@ -257,7 +257,7 @@ def test_nothing_is_folded_twice_for_one_step() -> None:
 @pytest.mark.parametrize("window", [0, None, float("nan"), -3])
 def test_no_window(window: Any) -> None:
     """Skipped, with the messages as they were."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     messages = turn(100)
     stepped = compactor(summarizer, evolve(WINDOW, windows=window)).step(messages)
     assert stepped.messages == messages
@@ -278,7 +278,9 @@ def test_the_summary_of_a_durable_fold_stays() -> None:
     ]
     file = Attachment(id="f1", name="report.pdf")
     rows[0] = evolve(rows[0], attachments=[file])
-    served = DurableCompactor("openai-chat", WINDOW, Summarizer()).serve([*rows, Row(id="q", messages=[REQUEST])])
+    served = DurableCompactor("openai-chat", WINDOW, RememberingSummarizer()).serve(
+        [*rows, Row(id="q", messages=[REQUEST])]
+    )
     assert served.event is not None
     assert "report.pdf" in served.messages[0]["content"]
     first = compactor().step(served.messages)
@@ -324,10 +326,10 @@ def test_async_gives_the_same() -> None:
     """`astep` with a sync or an async summarizer."""
 
     async def summarize(request: SummaryRequest) -> str:
-        return Summarizer()(request)
+        return RememberingSummarizer()(request)
 
     one = compactor().step(turn(15))
-    for summarizer in (summarize, Summarizer()):
+    for summarizer in (summarize, RememberingSummarizer()):
         other = asyncio.run(compactor(summarizer).astep(turn(15)))
         assert (other.messages, other.memo, other.event) == (one.messages, one.memo, one.event)
 
@@ -361,4 +363,4 @@ def test_cancelled() -> None:
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled())
     assert [event.kind for event in events] == ["compacting", "skipped"]
-    assert compactor(Summarizer()).step(turn(14)).memo == Memo()
+    assert compactor(RememberingSummarizer()).step(turn(14)).memo == Memo()

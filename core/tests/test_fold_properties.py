@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trimtab._json import canonical
 from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Memo, Repair, slide
 from trimtab.testing.conversations import WRITERS, Told, Turn, conversations
-from trimtab.testing.folds import Summarizer, damaged_histories, refused, rows_of
+from trimtab.testing.folds import RememberingSummarizer, damaged_histories, refused, rows_of
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -84,7 +84,7 @@ def test_r8_between_turns(name: str, data: Any) -> None:
     """The durable fold, of rows of any size, with a summarizer that answers or does not."""
     natives = data.draw(damaged_histories(name))
     rows = rows_of(natives, seed=data.draw(st.integers(0, 3)))
-    summarizer = Summarizer(words=2, raising=data.draw(st.sampled_from([None, None, ValueError("down")])))
+    summarizer = RememberingSummarizer(words=2, raising=data.draw(st.sampled_from([None, None, ValueError("down")])))
     compactor = DurableCompactor(name, FoldSettings(windows=data.draw(WINDOWS)), summarizer)
     served = compactor.serve(rows)
     check(name, natives, served.messages, served.repairs)
@@ -100,7 +100,7 @@ def test_r8_between_turns(name: str, data: Any) -> None:
 def test_r8_inside_a_turn(name: str, data: Any) -> None:
     """The in-loop fold, step by step with what was given so far, and with an edit in the middle."""
     natives = data.draw(damaged_histories(name))
-    compactor = LoopCompactor(name, FoldSettings(windows=data.draw(WINDOWS)), Summarizer(words=2))
+    compactor = LoopCompactor(name, FoldSettings(windows=data.draw(WINDOWS)), RememberingSummarizer(words=2))
     memo = Memo()
     for upto in range(1, len(natives) + 1):
         if data.draw(st.booleans()):
@@ -127,7 +127,7 @@ def test_r8_the_window(name: str, data: Any) -> None:
 
 def lanes_of(name: str, natives: list[Json], settings_: FoldSettings) -> list[Any]:
     """What each lane sends of these messages."""
-    rows, summarizer = rows_of(natives, seed=2), Summarizer(words=2)
+    rows, summarizer = rows_of(natives, seed=2), RememberingSummarizer(words=2)
     return [
         DurableCompactor(name, settings_, summarizer).serve(rows),
         slide(name, rows, settings_),

@@ -9,7 +9,7 @@ import pytest
 from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Repair, slide
 from trimtab.compaction.repair import repaired
 from trimtab.testing.conversations import WRITERS, Told, Turn
-from trimtab.testing.folds import Summarizer, refused, rows_of
+from trimtab.testing.folds import RememberingSummarizer, refused, rows_of
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -45,8 +45,8 @@ def test_what_is_well(name: str) -> None:
     assert repairs == ()
     assert all(one is other for one, other in zip(sent, natives, strict=True))
     lanes: list[Any] = [
-        DurableCompactor(name, WIDE, Summarizer()).serve(rows_of(natives)),
-        LoopCompactor(name, WIDE, Summarizer()).step(natives),
+        DurableCompactor(name, WIDE, RememberingSummarizer()).serve(rows_of(natives)),
+        LoopCompactor(name, WIDE, RememberingSummarizer()).step(natives),
         slide(name, rows_of(natives), WIDE),
     ]
     for lane in lanes:

@@ -11,7 +11,7 @@ from trimtab._json import canonical
 from trimtab.compaction import DurableCompactor, Event, FoldRecord, FoldSettings, LoopCompactor, Memo, Row, slide
 from trimtab.replay.generated import generate
 from trimtab.testing.conversations import WRITERS
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
 from trimtab.wire.histories import is_prompt
 from trimtab.wire.lookup import shape_of
@@ -37,7 +37,7 @@ class Agent:
     def __init__(self, name: str, settings: FoldSettings) -> None:
         self.name = name
         self.settings = settings
-        self.summarizer = Summarizer()
+        self.summarizer = RememberingSummarizer()
         self.record: FoldRecord | None = None
         self.base: list[Json] = []
         self.memo = Memo()

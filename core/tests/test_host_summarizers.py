@@ -131,3 +131,15 @@ def test_a_name_that_nobody_has_is_said_at_the_start(name: str, caplog: pytest.L
     assert len(warnings) == len(told)
     for warning, words in zip(warnings, told, strict=True):
         assert f"the policy names what no plugin has: {words}" in warning
+
+
+def test_the_policy_of_the_page_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What docs/summarizers.md writes into trimtab.toml loads, and makes the chain that it says."""
+    pytest.importorskip("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "summarizers.md").read_text(encoding="utf-8")
+    path = tmp_path / "trimtab.toml"
+    path.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    chain = host(Policy.load(path)).summarizer()
+    assert [type(one).__name__ for one in chain.links] == ["OpenAISummarizer", "ExtractiveSummarizer"]
+    assert (chain.timeout, chain.window, chain.links[0].model) == (30, 128_000, "small-1")

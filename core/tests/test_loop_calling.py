@@ -13,7 +13,7 @@ import pytest
 from trimtab.compaction import DurableCompactor, Event, FoldSettings, LoopCompactor, Row, SummaryRequest, calling
 from trimtab.compaction.usage import tokens_of
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
 
 GOOD = "A summary that has more than fifty characters, and says what was done."
@@ -251,7 +251,7 @@ def test_any_usage(name: str) -> None:
     """What is no count is none; what is one is taken, and no step fails over it."""
     usage, tokens = USAGES[name]
     assert tokens_of(usage) == tokens
-    lane = LoopCompactor("openai-chat", SETTINGS, Summarizer())
+    lane = LoopCompactor("openai-chat", SETTINGS, RememberingSummarizer())
     for steps in range(1, 12):
         sent = lane.step(turn(steps), usage=usage).messages
         assert refused("openai-chat", sent) == []
@@ -259,7 +259,7 @@ def test_any_usage(name: str) -> None:
 
 def test_what_is_stored_of_a_turn() -> None:
     """What the provider counted, unless the turn was folded on its way."""
-    lane = LoopCompactor("openai-chat", SETTINGS, Summarizer())
+    lane = LoopCompactor("openai-chat", SETTINGS, RememberingSummarizer())
     usage = {"prompt_tokens": 30, "completion_tokens": 10}
     assert lane.step(turn(1)).memo.counted(usage) == 40
     assert lane.step(turn(1)).memo.counted({"completion_tokens": 10}) is None
@@ -271,7 +271,9 @@ def test_a_counter_that_gives_no_count(gives: Any) -> None:
     """It is the application's mistake, and is said at once: it would decide silently when to fold."""
     counter: Any = SimpleNamespace(name="mine", version="1", count=lambda text: gives)
     with pytest.raises(Exception, match="must give a whole number from 0"):
-        LoopCompactor("openai-chat", FoldSettings(windows=2_000, counter=counter), Summarizer()).step(MESSAGES)
+        LoopCompactor("openai-chat", FoldSettings(windows=2_000, counter=counter), RememberingSummarizer()).step(
+            MESSAGES
+        )
 
 
 def test_a_sync_step_of_an_async_summarizer() -> None:

@@ -22,7 +22,7 @@ from trimtab.compaction import (
     load_memo,
 )
 from trimtab.errors import CallerError
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 
@@ -56,7 +56,7 @@ class Application:
     protocol: str
     handing: bool = True
     restarting: bool = False
-    summarizer: Summarizer = field(factory=Summarizer)
+    summarizer: RememberingSummarizer = field(factory=RememberingSummarizer)
     events: list[Event] = field(factory=list)
     rows: list[Row] = field(factory=list)
     record: FoldRecord | None = None
@@ -155,7 +155,7 @@ def test_a_memo_of_another_history_is_dropped() -> None:
 def test_async_serves_alike() -> None:
     """The async twin takes a memo as well."""
     application = talked("openai-chat")
-    compactor = DurableCompactor("openai-chat", SETTINGS, Summarizer())
+    compactor = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer())
     one = compactor.serve(application.rows, application.record, application.memo)
     other = asyncio.run(compactor.aserve(application.rows, application.record, application.memo))
     assert (one.messages, one.memo, one.record) == (other.messages, other.memo, other.record)

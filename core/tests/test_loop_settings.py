@@ -10,7 +10,7 @@ from trimtab.compaction import FoldSettings, LoopCompactor, Memo
 from trimtab.compaction.settings import Budgets
 from trimtab.errors import CallerError
 from trimtab.testing.conversations import WRITERS, Told, Turn
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.tokens import Estimate
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
@@ -36,7 +36,7 @@ def turn(protocol: str, count: int) -> list[Json]:
 @pytest.mark.parametrize("protocol", sorted(WRITERS))
 def test_where_nothing_is_folded_the_list_is_given_back(protocol: str) -> None:
     """Itself, not a copy: with all that stands in it, and no call of the summarizer."""
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = LoopCompactor(protocol, FoldSettings(windows=1_000_000), summarizer)
     messages = turn(protocol, 12)
     stepped = lane.step(messages)
@@ -50,7 +50,7 @@ def test_a_long_turn_in_any_protocol(protocol: str) -> None:
     """Each prompt is one that the provider takes; a fold is told only what is new; each that is not folded begins with
     the one before; what is told in all is no more than 1.2 times what came.
     """
-    summarizer = Summarizer()
+    summarizer = RememberingSummarizer()
     lane = LoopCompactor(protocol, FoldSettings(windows=4_000), summarizer)
     messages = turn(protocol, 0)
     before: list[Json] = []
@@ -76,7 +76,7 @@ def test_each_text_is_counted_once() -> None:
             counted.append(text)
             return super().count(text)
 
-    lane = LoopCompactor("openai-chat", FoldSettings(windows=1_000_000, counter=Counting()), Summarizer())
+    lane = LoopCompactor("openai-chat", FoldSettings(windows=1_000_000, counter=Counting()), RememberingSummarizer())
     messages = turn("openai-chat", 40)
     for count in range(1, len(messages), 2):
         lane.step(messages[:count])
@@ -86,7 +86,7 @@ def test_each_text_is_counted_once() -> None:
 
 def test_a_text_that_is_changed_in_place_is_counted_anew() -> None:
     """A message that grows, as those of some protocols do, is the same object with more in it."""
-    lane = LoopCompactor("openai-chat", FoldSettings(windows=2_000), Summarizer())
+    lane = LoopCompactor("openai-chat", FoldSettings(windows=2_000), RememberingSummarizer())
     messages = turn("openai-chat", 4)
     assert lane.step(messages).event is None
     messages[2]["content"] += " and more" * 2_000
@@ -96,7 +96,7 @@ def test_a_text_that_is_changed_in_place_is_counted_anew() -> None:
 @pytest.mark.parametrize("place", [1, 2, 5])
 def test_what_is_folded_and_changed_in_place_drops_the_memo(place: int) -> None:
     """Also where the list and the message are the same objects as before."""
-    lane = LoopCompactor("openai-chat", FoldSettings(windows=2_000), Summarizer())
+    lane = LoopCompactor("openai-chat", FoldSettings(windows=2_000), RememberingSummarizer())
     messages = turn("openai-chat", 20)
     assert lane.step(messages).memo.consumed > 5
     messages[place]["content"] = "another"

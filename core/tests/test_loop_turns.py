@@ -9,7 +9,7 @@ import pytest
 
 from trimtab.compaction import Attachment, DurableCompactor, FoldSettings, LoopCompactor, Row, Stepped, SummaryRequest
 from trimtab.testing.conversations import WRITERS, Told, Turn
-from trimtab.testing.folds import Summarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -46,9 +46,9 @@ def test_what_a_durable_fold_names_stays_named(protocol: str, files: int) -> Non
     rows = [Row(id=str(at), messages=[text(f"Go on, {at}."), *step]) for at, step in enumerate(steps(protocol, 20))]
     rows[0] = Row(id="0", messages=rows[0].messages, attachments=attachments)
     rows.append(Row(id="q", messages=[text("Port the parser.")]))
-    served = DurableCompactor(protocol, SETTINGS, Summarizer()).serve(rows)
+    served = DurableCompactor(protocol, SETTINGS, RememberingSummarizer()).serve(rows)
     assert served.record is not None
-    lane = LoopCompactor(protocol, SETTINGS, Summarizer())
+    lane = LoopCompactor(protocol, SETTINGS, RememberingSummarizer())
     messages = served.messages
     folds = 0
     for step in steps(protocol, 40):

@@ -7,8 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -20,92 +19,19 @@ from trimtab.errors import StoreUnavailable
 from trimtab.testing.faults import FailingStore
 
 trace = pytest.importorskip("opentelemetry.trace", reason="spans need opentelemetry-api")
+tracing = pytest.importorskip("trimtab.testing.tracing")
 
 PAGE = "a secret line that no log may show\n" * 90
 SMALL = Budget(limit=600, keep=512)
 
 
-class Span(trace.Span):  # type: ignore[misc,name-defined]
-    """A span that remembers; without `recording` it takes nothing, as those of an unsampled trace."""
-
-    def __init__(self, name: str, recording: bool) -> None:
-        self.name = name
-        self.recording = recording
-        self.attributes: dict[str, Any] = {}
-        self.exceptions: list[BaseException] = []
-        self.status: Any = None
-        self.ended = False
-
-    def _take(self) -> None:
-        assert self.recording, "a span that does not record was written to"
-
-    def is_recording(self) -> bool:
-        return self.recording and not self.ended
-
-    def end(self, end_time: int | None = None) -> None:
-        assert not self.ended
-        self.ended = True
-
-    def get_span_context(self) -> Any:
-        return trace.INVALID_SPAN_CONTEXT
-
-    def set_attributes(self, attributes: Any) -> None:
-        self._take()
-        self.attributes |= attributes
-
-    def set_attribute(self, key: str, value: Any) -> None:
-        self.set_attributes({key: value})
-
-    def add_event(self, name: str, attributes: Any = None, timestamp: int | None = None) -> None:
-        self._take()
-
-    def update_name(self, name: str) -> None:
-        self.name = name
-
-    def set_status(self, status: Any, description: str | None = None) -> None:
-        self._take()
-        self.status = status
-
-    def record_exception(self, exception: BaseException, *_: Any, **__: Any) -> None:
-        self._take()
-        self.exceptions.append(exception)
-
-
-class Tracer(trace.Tracer):  # type: ignore[misc,name-defined]
-    """Makes and keeps spans."""
-
-    def __init__(self, recording: bool) -> None:
-        self.recording = recording
-        self.spans: list[Span] = []
-
-    def start_span(self, name: str, *_: Any, **__: Any) -> Span:
-        self.spans.append(Span(name, self.recording))
-        return self.spans[-1]
-
-    @contextmanager
-    def start_as_current_span(self, name: str, *_: Any, **__: Any) -> Iterator[Span]:
-        span = self.start_span(name)
-        with trace.use_span(span, end_on_exit=True, record_exception=self.recording):
-            yield span
-
-
-class Provider(trace.TracerProvider):  # type: ignore[misc,name-defined]
-    """What an application sets up."""
-
-    def __init__(self, recording: bool) -> None:
-        self.tracer = Tracer(recording)
-
-    def get_tracer(self, instrumenting_module_name: str, *_: Any, **__: Any) -> Tracer:
-        assert instrumenting_module_name == "trimtab"
-        return self.tracer
-
-
 @pytest.fixture
-def spans(monkeypatch: pytest.MonkeyPatch) -> list[Span]:
+def spans(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The spans of an application that traces."""
-    provider = Provider(recording=True)
+    provider = tracing.Provider(recording=True)
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
-    return provider.tracer.spans
+    made: list[Any] = provider.tracer.spans
+    return made
 
 
 def over(store: Any, **policy: Any) -> Host:
@@ -124,7 +50,7 @@ def run_all(host: Host) -> None:
     asyncio.run(host.atrim("fetch", PAGE, budget=SMALL))
 
 
-def test_each_operation_is_a_span(spans: list[Span]) -> None:
+def test_each_operation_is_a_span(spans: list[Any]) -> None:
     """Trims (each of a batch too), reads, and renderings that ask the store are spans with the tool's name; all end."""
     run_all(over(MemoryStore()))
     assert [one.name for one in spans] == [
@@ -161,7 +87,7 @@ FAILURES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_each_failure_is_an_event_and_a_record(name: str, spans: list[Span], caplog: pytest.LogCaptureFixture) -> None:
+def test_each_failure_is_an_event_and_a_record(name: str, spans: list[Any], caplog: pytest.LogCaptureFixture) -> None:
     """What left an output whole stands on its trim's span, as exception and status, and in one warning."""
     FAILURES[name]()
     span = next(one for one in spans if one.name == "trimtab.trim")
@@ -172,7 +98,7 @@ def test_each_failure_is_an_event_and_a_record(name: str, spans: list[Span], cap
     assert record.getMessage().startswith("fetch: left whole: ")
 
 
-def test_a_store_that_fails_later_is_told_too(spans: list[Span], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_store_that_fails_later_is_told_too(spans: list[Any], caplog: pytest.LogCaptureFixture) -> None:
     """A row shown without its text, and a model's read that could not be answered, are failures of their spans."""
     inner = MemoryStore()
     row = over(inner).trim("fs_read", {"text": PAGE}).row
@@ -198,7 +124,7 @@ def test_each_trim_is_a_record(caplog: pytest.LogCaptureFixture) -> None:
     assert {one.name for one in caplog.records} == {"trimtab"}
 
 
-def test_no_content_reaches_spans_or_logs(spans: list[Span], caplog: pytest.LogCaptureFixture) -> None:
+def test_no_content_reaches_spans_or_logs(spans: list[Any], caplog: pytest.LogCaptureFixture) -> None:
     """Neither attributes, events nor records hold any of a tool's output."""
     caplog.set_level(logging.DEBUG)
     run_all(over(MemoryStore()))
@@ -210,7 +136,7 @@ def test_no_content_reaches_spans_or_logs(spans: list[Span], caplog: pytest.LogC
 
 def test_a_span_that_does_not_record_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """In an unsampled trace nothing is written to a span, for success, failure and cancellation, and nothing raises."""
-    provider = Provider(recording=False)
+    provider = tracing.Provider(recording=False)
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
     run_all(over(MemoryStore()))
     for failure in FAILURES.values():
@@ -252,13 +178,13 @@ def test_without_a_tracer_nothing_is_different(how: str, monkeypatch: pytest.Mon
         failure()
 
 
-def test_spans_of_tasks_do_not_mix(spans: list[Span], caplog: pytest.LogCaptureFixture) -> None:
+def test_spans_of_tasks_do_not_mix(spans: list[Any], caplog: pytest.LogCaptureFixture) -> None:
     """Many async trims at once: each span is current for its own trim only, and what was current before is again."""
     caplog.set_level(logging.DEBUG, logger="opentelemetry")
     host = over(MemoryStore())
 
     async def outer(number: int) -> bool:
-        with trace.use_span(Span(f"caller {number}", recording=True)):
+        with trace.use_span(tracing.Span(f"caller {number}", recording=True)):
             await host.atrim("fetch", f"{number}: {PAGE}", budget=SMALL)
             return bool(trace.get_current_span().name == f"caller {number}")
 

@@ -230,7 +230,7 @@ def _show(report: Report) -> None:
 
 
 def _both(report: Report) -> Table:
-    names = ("tokens", "largest request", "repeat in part", "read", "written", "cost")
+    names = ("tokens", "largest request", "begin anew", "read", "written", "cost")
     rows = table("in all", *names, right=names)
     for name, side in (("as recorded", report.raw), ("sent", report.served)):
         rows.add_row(name, *_numbers(side))

@@ -21,7 +21,7 @@ from trimtab.types import Json
 from trimtab.wire import protocols
 from trimtab.wire.lookup import shape_of
 
-__all__ = ["Summarizer", "Words", "damaged_histories", "refused", "rows_of", "worded_row", "worded_turns"]
+__all__ = ["RememberingSummarizer", "Words", "damaged_histories", "refused", "rows_of", "worded_row", "worded_turns"]
 
 _ADJACENT = ("anthropic", "bedrock", "gemini", "openai-chat")
 _ALTERNATING = ("bedrock", "gemini")
@@ -30,7 +30,7 @@ _SAYING = ("content", "parts", "input", "tool_calls", "output", "arguments", "su
 
 
 @define
-class Summarizer:
+class RememberingSummarizer:
     """Gives a summary of so many words, in which it says how often it was asked; keeps the requests.
 
     `raising`: what it raises instead, from its `since`-th call on.

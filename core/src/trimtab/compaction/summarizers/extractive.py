@@ -7,25 +7,26 @@ what is left of the budget goes to the sentences that say most of them, the newe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from attrs import define, field, frozen
 
 from trimtab.compaction.summarizers.facts import Fact, labelled
 from trimtab.compaction.summarizers.outline import SECTIONS, read_outline, section_of, written
+from trimtab.compaction.summarizers.sentences import is_code
 from trimtab.compaction.summarizers.units import Section, Unit, tight, units_of
 from trimtab.compaction.types import SummaryRequest
 from trimtab.tables import fold, is_joined
 
 __all__ = ["ExtractiveSummarizer"]
 
-_WINDOW: Final = 100_000_000
 _MARGIN: Final = 0.97  # of the budget: pieces that are counted alone may count more together
-_PUT_ASIDE: Final = 0.85  # of the budget, at most, for facts that no sentence has room for
+_PUT_ASIDE: Final = 0.65  # of the budget, at most, for facts that no sentence has room for
 _PUT_ASIDE_DEEP: Final = 0.4  # the same for those in the middle of a very long text
 _ASKED_SHARE: Final = 0.2  # of the budget, at most, for the first request and the newest, whole
 _SAID_SHARE: Final = 0.15  # the same for what was said last
 _RULED_SHARE: Final = 0.2  # the same for the rules that the user set
+_TOLD_SHARE: Final = 0.15  # the same for what was decided, and for what failed
 _PATIENCE: Final = 200  # so many have found no room: there is none, and the others need not be counted
 _LINE: Final = 2  # tokens of a line's mark and end
 
@@ -54,15 +55,8 @@ class ExtractiveSummarizer:
     A prior summary is taken up sentence by sentence; what is said twice is kept once.
     """
 
-    @property
-    def window(self) -> int:
-        """Tokens that it takes in: as many as there are."""
-        return _WINDOW
-
-    @property
-    def deterministic(self) -> bool:
-        """It is."""
-        return True
+    window: ClassVar[int] = 100_000_000
+    """Tokens that it takes in: as many as there are."""
 
     def __call__(self, request: SummaryRequest) -> str:
         """The summary; "" of nothing."""
@@ -76,12 +70,13 @@ class ExtractiveSummarizer:
 
 @frozen(kw_only=True)
 class _Ranked:
-    """A unit with its worth and its heading."""
+    """A unit with its worth and its heading; `since`: its order when it was said for the first time."""
 
     unit: Unit
     worth: float
     section: Section
     first: bool
+    since: int
 
 
 def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
@@ -91,8 +86,10 @@ def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
     named = {fact.text for one in units if one.source != "prior" for fact in one.facts}
     goal = next((fold(one.text) for one in units if section_of(one) == "Goal"), None)
     best: dict[str, tuple[int, Unit]] = {}
+    since: dict[str, int] = {}
     for at, one in enumerate(units):
         known = fold(one.text)
+        since.setdefault(known, one.order)
         old = best.get(known)
         if old is None or (_BASE[one.source], one.order) > (_BASE[old[1].source], old[1].order):
             best[known] = (at, one)
@@ -100,7 +97,8 @@ def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
     for known, (at, one) in best.items():
         age = (at + 1) / before if one.source == "prior" else one.turn / turns if turns else 1.0
         worth = _worth(one, 1.0 if one.rule else age, named, first=known == goal)
-        found.append(_Ranked(unit=one, worth=round(worth, 6), section=section_of(one), first=known == goal))
+        first = known == goal
+        found.append(_Ranked(unit=one, worth=round(worth, 6), section=section_of(one), first=first, since=since[known]))
     return sorted(found, key=lambda one: (-one.worth, one.unit.order))
 
 
@@ -118,7 +116,7 @@ def _worth(one: Unit, age: float, named: Collection[str], *, first: bool) -> flo
     return worth + _RULING * one.rule + _FIRST * first + _LAST * (one.last and not one.deep)
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class _Mention:
     """A fact as it is mentioned by itself."""
 
@@ -127,7 +125,7 @@ class _Mention:
     order: int
 
 
-@define(kw_only=True)
+@frozen(kw_only=True)
 class _Line:
     """A line of the summary."""
 
@@ -190,23 +188,18 @@ class _Draft:
                 refused += 1
 
     def _take_anchors(self, ranked: Sequence[_Ranked]) -> None:
-        """The first request, what was asked and said last, and rules, word for word as far as they may."""
-        ends = [at for at, one in enumerate(ranked) if one.first or (one.unit.last and not one.unit.deep)]
-        asked = [at for at in ends if ranked[at].unit.source == "request" or ranked[at].first]
-        taken = set(ends)
-        rules = [at for at, one in enumerate(ranked) if one.unit.rule and at not in taken]
-        rules.sort(key=lambda at: ranked[at].unit.order)  # new ones have their turn as requests
-        said = sorted(taken.difference(asked))
-        for places, share in ((asked, _ASKED_SHARE), (said, _SAID_SHARE), (rules, _RULED_SHARE)):
-            room, refused = int(self.room * share), 0
+        """The first request, what was asked and said last, rules, decisions and failures, whole as far as they may."""
+        for share, places in _anchors(ranked):
+            most, room, refused = self.slack, int(self.room * share), 0  # the first may be longer than the share
             for at in places:
                 if room <= 0 or refused == _PATIENCE:
                     break
-                before = self.slack
-                one = ranked[at]
-                if not self._take(at, one, one.unit.text):
-                    refused += not self._take(at, one, tight(one.unit))
-                room -= max(0, before - self.slack)
+                before, one = self.slack, ranked[at]
+                if self._take(at, one, one.unit.text, most) or self._take(at, one, tight(one.unit), most):
+                    room -= max(0, before - self.slack)
+                    most = room
+                else:
+                    refused += 1
 
     def _take_short(self, ranked: Sequence[_Ranked], *, firm: bool) -> None:
         """Lines for what is not there yet, the most worthy first, in few words."""
@@ -218,14 +211,14 @@ class _Draft:
             if names or (refused < _PATIENCE and _says_something(one.unit)):
                 refused += not self._take(at, one, tight(one.unit))
 
-    def _take(self, at: int, one: _Ranked, text: str) -> bool:
-        """Put a line there, or a longer one in its place, if there is room for it."""
+    def _take(self, at: int, one: _Ranked, text: str, most: int | None = None) -> bool:
+        """Put a line there, or a longer one in its place, if that costs no more than there is room for, and `most`."""
         old = self.lines.get(at)
         said = [key for key in dict.fromkeys(fact.text for fact in one.unit.facts) if key in self.missing]
         said = [key for key in said if key in text]
         tokens = self._tokens(text) + _LINE
         cost = tokens - (old.tokens if old else 0) - sum(self.missing[key].tokens for key in said)
-        if cost > self.slack:
+        if cost > self.slack or (most is not None and cost > most):
             return False
         self.slack -= cost
         for key in said:
@@ -282,6 +275,22 @@ class _Draft:
 
     def _tokens(self, text: str) -> int:
         return self.request.count(text)
+
+
+def _anchors(ranked: Sequence[_Ranked]) -> Iterator[tuple[float, Sequence[int]]]:
+    """Places of what has room of its own, each once, and how much of the budget that is."""
+    left = [at for at, one in enumerate(ranked) if one.first or not one.unit.bare]
+    ends = [at for at in left if ranked[at].first or (ranked[at].unit.last and not ranked[at].unit.deep)]
+    asked = [at for at in ends if ranked[at].unit.source == "request" or ranked[at].first]
+    # The code that a user pastes says less than what is asked about it.
+    yield _ASKED_SHARE, sorted(asked, key=lambda at: (not ranked[at].first, is_code(ranked[at].unit.text)))
+    yield _SAID_SHARE, [at for at in ends if at not in set(asked)]
+    others = [at for at in left if at not in set(ends)]
+    rules = [at for at in others if ranked[at].unit.rule]
+    yield _RULED_SHARE, sorted(rules, key=lambda at: ranked[at].since)  # new ones have their turn as requests
+    for section in ("Decisions", "Failed"):
+        told = [at for at in others if ranked[at].section == section and ranked[at].unit.source != "step"]
+        yield _TOLD_SHARE / 2, told
 
 
 def _is_firm(one: Unit) -> bool:

@@ -30,6 +30,7 @@ _LONGEST: Final = 400
 
 _WEIGHTS: Final = {"url": 1.2, "path": 1.1, "id": 1.2, "address": 1.2, "number": 1.0, "file": 0.9, "name": 0.6}
 _ONE_DIGIT: Final = 0.3
+_CAMEL: Final = 5  # chars of a name whose letters change their case; shorter ones are units: kWh, GiB
 
 _NEAR: Final = 24
 _NO_LABELS: Final = (
@@ -41,7 +42,7 @@ _NO_LABELS: Final = (
 _NO_LABEL: Final = frozenset(_NO_LABELS.split())
 
 
-@frozen
+@frozen(kw_only=True)
 class Fact:
     """One of them: where it stands (half-open), what it says, and its weight: 1 is an ordinary one's."""
 
@@ -65,7 +66,8 @@ def facts_in(text: str) -> Iterator[Fact]:
         kind = _kind(chunk) if 0 < len(chunk) <= _LONGEST else ""
         if kind:
             short = kind == "number" and len(chunk) == 1
-            yield Fact(start, start + len(chunk), chunk, kind, _ONE_DIGIT if short else _WEIGHTS[kind])
+            weight = _ONE_DIGIT if short else _WEIGHTS[kind]
+            yield Fact(start=start, end=start + len(chunk), text=chunk, kind=kind, weight=weight)
 
 
 def _kind(chunk: str) -> str:
@@ -87,7 +89,7 @@ def _kind(chunk: str) -> str:
 
 
 def _is_camel(chunk: str) -> bool:
-    return re.search("[a-z][A-Z]", chunk) is not None
+    return len(chunk) >= _CAMEL and re.search("[a-z][A-Z]", chunk) is not None
 
 
 @cache

@@ -65,7 +65,7 @@ def read_outline(prior: str) -> Iterator[Unit]:
         if bare:
             texts: Iterable[str] = said.removeprefix(_ALSO).split(_BETWEEN)
         else:
-            texts = [said] if section and said != line else sentences(line)
+            texts = [said] if section and said != line else (one for one, _ in sentences(line))
         for text in filter(None, dict.fromkeys(texts)):
             found = unit(text, "prior", order, 0, asked=section == "Goal")
             yield evolve(found, section=_kept_under(section, found), bare=bare)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final
 
 from trimtab.tables import is_joined
 
-__all__ = ["EDGES", "flat", "left", "right", "sentences"]
+__all__ = ["EDGES", "flat", "is_code", "left", "right", "sentences"]
 
 EDGES: Final = " \t\r\n*|"
+_SPACES: Final = " \t\r"
 
 _LINE: Final = re.compile("\n+")
 _STOP: Final = re.compile("(?<=[.!?])[ \t]+(?=[^a-z \t])|(?<=[。！？；])")
 _MARK: Final = re.compile("[ \t>]*(?:(?:[-*+•#=|]+|[0-9]{1,3}[.)])[ \t]+)*")
 _SPACE: Final = re.compile("[ \t\r\n\f\v]+")
 _RULE: Final = re.compile("[-=*_#~`|:+ ]*\\Z")
+_UNDER_HEADS: Final = re.compile("[ \t>]*\\|?[ \t]*:?-{2,}:?[ \t]*(?:\\|[ \t]*:?-+:?[ \t]*)*\\|?[ \t]*\\Z")
 _FENCE: Final = re.compile("[ \t>]*(?:`{3}|~{3})")
 _BOLD: Final = re.compile(r"(?<![A-Za-z0-9_)*])\*\*(?=[^ *])([^*\n]{1,200}?)(?<! )\*\*(?![A-Za-z0-9_*])")
 # A full stop behind these does not end a sentence, nor one behind a few letters with a number to follow: "Tel. 030".
@@ -24,6 +27,7 @@ _SHORT: Final = re.compile(
     "(?:\\A|[ (])(?:(Dr|Mr|Mrs|Ms|Prof|St|vs|e\\.g|i\\.e|z\\.B|d\\.h|u\\.a|ca|bzw|[Vv]gl|approx)|"
     "[A-Za-zÀ-ÿа-яА-Я]{1,4})\\.\\Z"
 )
+_CODE: Final = "`"
 _SHORT_REACH: Final = 8
 _LONGEST: Final = 400
 _WINDOW: Final = 160  # of its end, where a long one is cut at a blank
@@ -32,22 +36,65 @@ _BREAK: Final = re.compile("[ \t，、,;]")
 _BACK: Final = 16
 
 
-def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, each once; of code its lines as they are; very long ones in pieces."""
-    in_code = False
+def sentences(text: str) -> Iterator[tuple[str, bool]]:
+    """The sentences of a text, each once, and whether it can stand alone; a line out of long code cannot.
+
+    Short code is one sentence. A row of a table says with each of its cells what the head of the column says.
+    """
     seen: set[str] = set()
-    for line in _LINE.split(text):
+    for said, alone in _said(text):
+        if said and said not in seen and not _RULE.match(said):
+            seen.add(said)
+            for portion in _portions(said):
+                yield portion, alone
+
+
+def _said(text: str) -> Iterator[tuple[str, bool]]:
+    """What stands between full stops, in code or in a row."""
+    lines = _LINE.split(text)
+    heads: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
         if _FENCE.match(line):
-            in_code = not in_code
-            continue
-        for raw in (line,) if in_code else _stopped(line):
-            if raw in seen:
-                continue
-            seen.add(raw)
-            said = flat(raw if in_code else _BOLD.sub("\\1", raw[_MARK.match(raw).end() :]))  # type: ignore[union-attr]
-            said = said.strip(" " if in_code else EDGES)
-            if said and not _RULE.match(said):
-                yield from _portions(said)
+            end = next((n for n in range(at, len(lines)) if _FENCE.match(lines[n])), len(lines))
+            yield from _code(lines[at:end])
+            at = end + 1
+        elif at < len(lines) and "|" in line and _UNDER_HEADS.match(lines[at]):
+            heads = _cells(line)
+            at += 1
+        elif heads and "|" in line:
+            yield _row(heads, _cells(line)), True
+        else:
+            heads = []
+            for raw in _stopped(line):
+                yield flat(_BOLD.sub("\\1", raw[_MARK.match(raw).end() :])).strip(EDGES), True  # type: ignore[union-attr]
+
+
+def _code(lines: list[str]) -> Iterator[tuple[str, bool]]:
+    whole = flat(" ".join(lines)).strip(" ") if sum(map(len, lines)) <= 2 * _LONGEST else ""
+    if 0 < len(whole) <= _LONGEST - 2:
+        yield f"{_CODE}{whole}{_CODE}", True
+    else:
+        yield from ((flat(line).strip(" "), False) for line in lines)
+
+
+def _cells(line: str) -> list[str]:
+    return [
+        flat(_BOLD.sub("\\1", cell)).strip(EDGES)
+        for cell in line.strip(_SPACES).removeprefix("|").removesuffix("|").split("|")
+    ]
+
+
+def _row(heads: list[str], cells: list[str]) -> str:
+    named = zip_longest(heads[: len(cells)], cells, fillvalue="")
+    return "; ".join(f"{head}: {cell}" if head else cell for head, cell in named if cell)
+
+
+def is_code(sentence: str) -> bool:
+    """Whether a sentence is code that stood between fences."""
+    return sentence.startswith(_CODE) and sentence.find(_CODE, 1) == len(sentence) - 1
 
 
 def flat(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from attrs import field, frozen
 
@@ -48,7 +48,7 @@ class Unit:
         rule: whether the user set a rule by it that holds from then on.
         deep: whether it stands in the middle of a very long text, as pasted lines do.
         section: the heading under which an earlier summary had it.
-        bare: there it was a mention of a fact, not a sentence.
+        bare: it cannot stand alone: there it was a mention of a fact, or it is a line out of long code.
     """
 
     text: str
@@ -75,6 +75,7 @@ def unit(
     failed: bool = False,
     deep: bool = False,
     asked: bool = False,
+    bare: bool = False,
 ) -> Unit:
     """A unit, with what is in it; `asked`: the user's words."""
     return Unit(
@@ -88,6 +89,7 @@ def unit(
         last=last,
         rule=asked and not deep and tells_rule(text),
         deep=deep,
+        bare=bare,
     )
 
 
@@ -107,23 +109,28 @@ def units_of(history: str) -> list[Unit]:
         turn += piece.speaker == "user"
         source: Source = "request" if piece.speaker == "user" else "conclusion" if at in concluding else "note"
         said: list[Unit] = []
-        for n, (text, deep) in enumerate(_placed(piece.said)):
+        for n, (text, place) in enumerate(_placed(piece.said)):
             if text in seen and at not in newest:
                 continue
             seen.add(text)
             order = at * _PLACES + min(n, _PLACES - 1)
-            said.append(unit(text, source, order, turn, last=at in newest, deep=deep, asked=source == "request"))
+            said.append(unit(text, source, order, turn, last=at in newest, asked=source == "request", **place))
         telling = [one for one in said if not _is_filler(one)]
         found += telling if telling or source == "note" else said[-1:]
     return [*found, *_steps(told, max(newest))]
 
 
-def _placed(said: str) -> Iterator[tuple[str, bool]]:
-    """The sentences of one text, and whether they stand deep in it."""
-    texts = list(sentences(said))
-    size, begin = sum(map(len, texts)), 0
-    for text in texts:
-        yield text, _NEAR < begin < size - _NEAR
+class _Place(TypedDict):
+    deep: bool
+    bare: bool
+
+
+def _placed(said: str) -> Iterator[tuple[str, _Place]]:
+    """The sentences of one text, and how each stands in it."""
+    found = list(sentences(said))
+    size, begin = sum(len(text) for text, _ in found), 0
+    for text, alone in found:
+        yield text, {"deep": _NEAR < begin < size - _NEAR, "bare": not alone}
         begin += len(text)
 
 
@@ -220,6 +227,9 @@ def _telling(said: str, *, failed: bool) -> str:
 
 
 def _shortened(said: str) -> str:
-    """The beginning of a text, on one line."""
+    """The beginning of a text, on one line; it ends between words, unless the last one is half of it."""
     one = flat(said[: 4 * _STEP]).strip(" ")
-    return one if len(one) <= _STEP else f"{one[: right(one, _STEP)]}…"
+    if len(one) <= _STEP:
+        return one
+    blank = one.rfind(" ", _STEP // 2, _STEP + 1)
+    return f"{one[: blank if blank >= 0 else right(one, _STEP)]}…"
