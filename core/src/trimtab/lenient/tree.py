@@ -11,7 +11,6 @@ from trimtab._json import decode_or_none
 from trimtab.lenient.chars import ENTRY_RUN, LIST_RUN, MEMBER, SINGLE_TEXT_RUN, TEXT_RUN
 from trimtab.lenient.closing import WINDOW, is_known, known_key_ahead
 from trimtab.lenient.document import Document
-from trimtab.lenient.quick import read_quickly
 from trimtab.lenient.repairs import BARE_KEY, INNER_QUOTE, MISSING_BRACKET, QUOTES
 from trimtab.lenient.repeated import Repeated, with_repeats
 from trimtab.lenient.scanner import Scanner
@@ -205,7 +204,7 @@ def read(text: str, start: int = 0, *, known: frozenset[str] = frozenset()) -> D
     Where names are `known`, an object in which a key stands twice is a `Repeated`.
     """
     if text[start : start + 1] in _BRACKETS:
-        quick = read_quickly(text, start, repeats=bool(known)) if _HAS_GROUPS else None
+        quick = _quickly(text, start, repeats=bool(known)) if _HAS_GROUPS else None
         if quick is not None and not (known and _is_cut_again(quick)):
             return quick
     return read_slowly(text, start, known=known)
@@ -243,3 +242,10 @@ def _document(tree: _Tree, text: str, start: int) -> Document:
         last_key=tree.last_key,
         repairs=tuple(tree.repairs),
     )
+
+
+def _quickly(text: str, start: int, *, repeats: bool) -> Document | None:
+    # Here and not above: its patterns take longer to compile than all else takes to import.
+    from trimtab.lenient.quick import read_quickly
+
+    return read_quickly(text, start, repeats=repeats)
