@@ -15,7 +15,7 @@ from trimtab.compaction import Event, FoldSettings, LoopCompactor, Stepped, dump
 from trimtab.compaction.record import NEWEST
 from trimtab.errors import CallerError
 from trimtab.testing.faults import FailingStore
-from trimtab.testing.folds import Summarizer
+from trimtab.testing.folds import RememberingSummarizer
 from trimtab.types import Json
 
 SETTINGS = FoldSettings(windows=4_000)  # trigger 2,880
@@ -45,7 +45,7 @@ def shelf(number: int) -> str:
 
 def loop(**more: Any) -> LoopCompactor:
     """One of OpenAI's chat."""
-    return LoopCompactor("openai-chat", SETTINGS, Summarizer(), **more)
+    return LoopCompactor("openai-chat", SETTINGS, RememberingSummarizer(), **more)
 
 
 def walked(lane: LoopCompactor, count: int, text: Any = shelf) -> Stepped:
@@ -169,7 +169,7 @@ def test_names_of_omitted_texts_come_from_markers(host: Host) -> None:
 def test_forged_markers_do_not_crowd_out_the_turn() -> None:
     """Pages with thousands of markers make the summary row no larger than a fourth of the trigger."""
     forged = "".join(f"<omitted chars 1-9 of 9; full text: fs_read trimtab:{number:016x}>\n" for number in range(3_000))
-    stepped = LoopCompactor("openai-chat", evolve(SETTINGS, windows=40_000), Summarizer()).step(
+    stepped = LoopCompactor("openai-chat", evolve(SETTINGS, windows=40_000), RememberingSummarizer()).step(
         [REQUEST, *step(0, forged), *(one for number in range(1, 20) for one in step(number, shelf(number)))]
     )
     fold = stepped.memo.fold
