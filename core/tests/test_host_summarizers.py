@@ -36,7 +36,13 @@ class Plugin:
     @hookimpl
     def trimtab_summarizers(self) -> Mapping[str, Callable[..., Any]]:
         """All of them."""
-        return {"mine": mine, "failing": failing, "useless": lambda: 5, "classy": lambda: ExtractiveSummarizer}
+        return {
+            "mine": mine,
+            "failing": failing,
+            "useless": lambda: 5,
+            "classy": lambda: ExtractiveSummarizer,
+            "bare": ExtractiveSummarizer(),
+        }
 
 
 def host(policy: Policy | None = None) -> Host:
@@ -87,11 +93,18 @@ WRONG: dict[str, tuple[Policy, str | None, dict[str, Any], type[TrimtabError], s
         PolicyError,
         "chain > chain: a chain cannot be a link of its own",
     ),
-    "an option that it does not take": (Policy(), "mine", {"modell": "x"}, CallerError, "'modell'; it takes .*model"),
+    "an option that it does not take": (
+        Policy(),
+        "mine",
+        {"modell": "x"},
+        CallerError,
+        "'modell'; its factory .*model",
+    ),
     "a built-in one's": (Policy(), "extractive", {"model": "x"}, CallerError, "'extractive'.*'model'"),
     "an option that is missing": (Policy(), "openai", {}, CallerError, "'openai'.*'model'"),
     "a factory that raises": (Policy(), "failing", {}, PluginError, "'failing': its factory raised OSError: no such"),
     "a factory that makes nothing": (Policy(), "useless", {}, PluginError, "'useless': its factory gave int"),
+    "no factory": (Policy(), "bare", {}, CallerError, r"'request'; its factory .* by name, and gives the summarizer"),
     "a factory of classes": (Policy(), "classy", {}, PluginError, "'classy': its factory gave the class Extractive"),
 }
 
@@ -114,7 +127,7 @@ UNKNOWN: dict[str, tuple[Policy, list[str]]] = {
         Policy(summarizer="chain", summarizers={"chain": {"links": ["mine", "openia", "zzz", 5]}}),
         [
             "summarizers.chain.links: no summarizer 'openia'; did you mean 'openai'?",
-            "summarizers.chain.links: no summarizer 'zzz'; known: anthropic, callable, chain",
+            "summarizers.chain.links: no summarizer 'zzz'; known: anthropic, bare, callable, chain",
         ],
     ),
     "nothing": (Policy(summarizer="mine", summarizers={"chain": {"links": "mine"}, "mine": {"model": "x"}}), []),

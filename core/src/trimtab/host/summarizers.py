@@ -65,5 +65,6 @@ def _check(name: str, factory: Any, given: Mapping[str, Any]) -> None:
         signature.bind(**given)
     except TypeError as error:
         raise CallerError(
-            f"summarizer {name!r}: {error}; it takes {signature}; options stand in [summarizers.{name}] of the policy"
+            f"summarizer {name!r}: {error}; its factory takes {signature}, by name, and gives the summarizer; "
+            f"options stand in [summarizers.{name}] of the policy"
         ) from error
