@@ -6,6 +6,7 @@ they check the laws as plain functions.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,9 @@ def __getattr__(name: str) -> Any:
         import pytest
     except ImportError as error:
         raise MissingExtra("trimtab.testing", extra="trimtab[testing]") from error
-    # Before the suite is imported: otherwise its failures say no more than "AssertionError".
-    pytest.register_assert_rewrite(_SUITES[name])
+    if _SUITES[name] not in sys.modules:
+        # Before the suite is imported: otherwise its failures say no more than "AssertionError".
+        pytest.register_assert_rewrite(_SUITES[name])
     return getattr(import_module(_SUITES[name]), name)
 
 
