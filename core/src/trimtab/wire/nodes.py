@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from trimtab._json import canonical
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.pointer import Path, replace
 from trimtab.types import Json
@@ -58,6 +57,8 @@ def text(node: Json, *names: str) -> str:
 
 def spelt(node: Json) -> str:
     """A node as canonical JSON; of an SDK's object only its kind, which is the same in every process."""
+    from trimtab._json import canonical  # not when the protocols are imported: listing the plugins needs no encoder
+
     try:
         return canonical(node)
     except UnsupportedOutput:
