@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.compaction import FoldSettings, LoopCompactor, SummaryRequest
-from trimtab.compaction.calling import TOO_LONG, Fold, run
+from trimtab.compaction.calling import TOO_LONG, Asking, run
 from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.portions import PROMPT_TOKENS, Room, room_of, summary_of
 from trimtab.compaction.settings import tokens_in
 from trimtab.compaction.summarizers import CallableSummarizer, ChainSummarizer
-from trimtab.compaction.summing import PROMPT_TOKENS, Room, room_of, summary_of
 from trimtab.compaction.types import Summarize
 from trimtab.errors import SummaryFailed
 from trimtab.tokens import Estimate
@@ -48,7 +48,7 @@ def turn(texts: list[str]) -> list[Json]:
     return said
 
 
-def why_not(fold: Fold[str], summarizer: Summarize) -> str:
+def why_not(fold: Asking[str], summarizer: Summarize) -> str:
     """Why it gives no summary; "": it gives one."""
     try:
         run(fold, summarizer, None)
@@ -78,7 +78,7 @@ def test_no_request_is_larger_than_the_window(
     summarizer = Small(own, share)
     estimator = Estimator(FoldSettings(windows=window))
     budget = window // 14
-    fold = summary_of(messages, "A summary of before. " * 3, budget, room_of(summarizer, window, budget), estimator)
+    fold = summary_of(messages, "A summary of before. " * 3, room_of(summarizer, window, budget), estimator)
     why = why_not(fold, summarizer)
     assert not why or own < 1_500
     assert not why or "window is too small" in why
@@ -132,7 +132,7 @@ def test_a_prior_summary_that_leaves_no_room() -> None:
     messages = shape_of("openai-chat", None).read(turn(["word " * 5_000]))
     summarizer = Small(2_000)
     estimator = Estimator(FoldSettings(windows=100_000))
-    fold = summary_of(messages, "An old one. " * 2_000, 500, room_of(summarizer, 100_000, 500), estimator)
+    fold = summary_of(messages, "An old one. " * 2_000, room_of(summarizer, 100_000, 500), estimator)
     with pytest.raises(SummaryFailed, match="the summary before"):
         run(fold, summarizer, None)
     assert summarizer.asked == []
@@ -155,7 +155,7 @@ def test_an_entry_is_cut_between_words(words: list[str], between: str, taken: in
 
     messages = shape_of("openai-chat", None).read([{"role": "assistant", "content": text}])
     estimator = Estimator(FoldSettings(windows=100_000))
-    run(summary_of(messages, None, 100, Room(taken=taken, given=100), estimator), summarize, None)
+    run(summary_of(messages, None, Room(taken=taken, given=100), estimator), summarize, None)
     (history,) = seen
     head, _, tail = history.partition("\n(… ")
     left = re.split("[ \n]+", f"{head} {tail.partition(' …)')[2]}".strip(" \n"))

@@ -15,14 +15,14 @@ import pytest
 
 import trimtab.builtin
 from trimtab.compaction import SummaryRequest
-from trimtab.compaction.calling import Fold, arun, ask, run
+from trimtab.compaction.calling import Asking, arun, ask, run
+from trimtab.compaction.portions import PROMPT_TOKENS
 from trimtab.compaction.summarizers import (
     CallableSummarizer,
     ChainSummarizer,
     ExtractiveSummarizer,
 )
 from trimtab.compaction.summarizers.instructions import SYSTEM, prompt_of
-from trimtab.compaction.summing import PROMPT_TOKENS
 from trimtab.errors import CallerError, SummaryFailed
 from trimtab.testing import SummarizerContract
 from trimtab.tokens import Estimate
@@ -152,7 +152,7 @@ def test_an_interrupt_passes_through(end: type[BaseException], seconds: float | 
     """Ctrl-c is not a failure: it is not tried again, and the fold is closed."""
     closed: list[bool] = []
 
-    def fold() -> Fold[str]:
+    def fold() -> Asking[str]:
         try:
             return (yield from ask(request()))
         finally:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from trimtab.compaction import SummaryRequest
 from trimtab.compaction.calling import run
 from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.portions import PROMPT_TOKENS, Room, summary_of
 from trimtab.compaction.settings import FoldSettings
-from trimtab.compaction.summing import PROMPT_TOKENS, Room, summary_of
 from trimtab.testing.briefings import briefing
 from trimtab.tokens import Estimate
 from trimtab.wire.lookup import shape_of
@@ -26,7 +26,7 @@ def test_a_small_window_is_filled_several_times() -> None:
         return f"{GOOD} This is summary number {len(seen)}."
 
     room = Room(taken=3_000, given=500)
-    summary = run(summary_of(told.read, "An earlier summary.", 500, room, estimator), summarize, None)
+    summary = run(summary_of(told.read, "An earlier summary.", room, estimator), summarize, None)
     assert summary.endswith(f"number {len(seen)}.")
     assert seen[0].prior == "An earlier summary."
     assert all(one.prior == f"{GOOD} This is summary number {n}." for n, one in enumerate(seen[1:], 1))
@@ -45,7 +45,7 @@ def test_an_entry_larger_than_the_window_is_cut_to_its_ends() -> None:
         return GOOD
 
     run(
-        summary_of(shape_of("anthropic", None).read(messages), None, 500, Room(taken=2_000, given=500), estimator),
+        summary_of(shape_of("anthropic", None).read(messages), None, Room(taken=2_000, given=500), estimator),
         summarize,
         None,
     )

@@ -22,7 +22,7 @@ from trimtab.errors import CallerError, SummaryFailed
 __all__ = [
     "LONGEST_REPLY",
     "TOO_LONG",
-    "Fold",
+    "Asking",
     "answer",
     "arun",
     "ask",
@@ -36,7 +36,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-Fold: TypeAlias = Generator[SummaryRequest, str | None, T]
+Asking: TypeAlias = Generator[SummaryRequest, str | None, T]
 
 TOO_LONG: Final = 2
 """A summary of more than so many times its budget is none."""
@@ -80,7 +80,7 @@ def usable(reply: object, request: SummaryRequest) -> str:
     return summary
 
 
-def ask(request: SummaryRequest) -> Fold[str]:
+def ask(request: SummaryRequest) -> Asking[str]:
     """A summary for a request; asked once more when there is none.
 
     Raises:
@@ -106,7 +106,7 @@ def told(error: Exception, chars: int = _TOLD) -> str:
         return f"{type(error).__name__} (its message raised {type(unreadable).__name__})"
 
 
-def run(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
+def run(fold: Asking[T], summarize: Summarize, seconds: float | None) -> T:
     """Drive a fold with a sync summarizer.
 
     With a limit of `seconds` for each attempt it runs in a thread of its own. One that hangs cannot be ended: its
@@ -153,7 +153,7 @@ def attempted(
         raise TimeoutError(f"no summary within {seconds:g} s") from error
 
 
-async def arun(fold: Fold[T], summarize: Summarize, seconds: float | None) -> T:
+async def arun(fold: Asking[T], summarize: Summarize, seconds: float | None) -> T:
     """Drive a fold with a sync or an async summarizer; a sync one runs in a thread of its own.
 
     When the caller is cancelled, so is an async summarizer, and awaited; the thread of a sync one is left behind.

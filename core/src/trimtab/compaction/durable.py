@@ -10,18 +10,18 @@ from typing import TypeAlias, TypeVar
 from attrs import evolve, field, frozen
 
 from trimtab.compaction.archive import Archiver
-from trimtab.compaction.calling import Fold, arun, limit_of, run
+from trimtab.compaction.calling import Asking, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import turns
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, archiving, due, metered, without_window
 from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
 from trimtab.compaction.memo import Memo, with_memo
-from trimtab.compaction.prompt import Measured, Prompt, checked_rows, measured, prompt_of
+from trimtab.compaction.portions import room_of, summary_of
+from trimtab.compaction.prompt import Prompt, checked_rows, measured, prompt_of
 from trimtab.compaction.record import FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
-from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Event, OnEvent, Row, Summarize
 from trimtab.errors import EnvelopeError, SummaryFailed
 from trimtab.types import BlobStore, Json
@@ -192,7 +192,7 @@ class DurableCompactor:
             estimator=estimator,
         )
 
-    def _fold(self, plan: _Plan, now: Due) -> Fold[_Folded | None]:
+    def _fold(self, plan: _Plan, now: Due) -> Asking[_Folded | None]:
         """The fold; None: it is skipped, and `now` knows why."""
         begin = self._boundary(plan)
         told, prior = self._told(plan, begin)
@@ -204,7 +204,7 @@ class DurableCompactor:
         try:
             blobs = blobs_of(folded)
             taken = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
-            summary = yield from summary_of(told, prior, plan.budgets.summary, taken, plan.estimator)
+            summary = yield from summary_of(told, prior, taken, plan.estimator)
         except (EnvelopeError, SummaryFailed) as error:
             now.skipped(str(error), error)
             return None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
+
+from attrs import frozen
 
 from trimtab._json import canonical
 from trimtab.compaction.media import is_medium, payloads_in
@@ -16,9 +19,11 @@ from trimtab.types import Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import member
 
-__all__ = ["Estimator"]
+__all__ = ["Estimator", "Measured"]
 
 _TEXTS: Final = ("text", "input_text", "output_text")
+
+_LEAST_SCALE: Final = 0.2  # an estimate is never so far off: what was counted was something else
 
 
 class Estimator:
@@ -47,7 +52,7 @@ class Estimator:
             tokens = self._known[text] = self.text(text)
         return tokens
 
-    @property
+    @cached_property
     def beside(self) -> int:
         """Tokens of what a request says beside its messages: tools and system prompt."""
         return sum(map(self._value, (self._settings.tools, self._settings.system)))
@@ -83,3 +88,20 @@ class Estimator:
         except UnsupportedOutput:  # an SDK's object, whose members cannot be told
             said = media
         return max(media, said) if is_medium(value) else said + media * len(payloads)
+
+
+@frozen(kw_only=True)
+class Measured:
+    """Tokens of a prompt. `scale`: so many times its estimate they are, where the provider has counted."""
+
+    tokens: int
+    scale: float = 1.0
+
+    @classmethod
+    def from_count(cls, counted: int, estimated: int, since: int) -> Measured:
+        """From what the provider counted, the estimate of the same, and that of what came since."""
+        return cls(tokens=counted + since, scale=max(_LEAST_SCALE, counted / max(1, estimated)))
+
+    def of(self, estimate: int) -> int:
+        """What an estimate of some of its messages is likely to be, as the provider counts."""
+        return round(estimate * self.scale)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from attrs import define, field
+from attrs import define, evolve, field
 
-from trimtab.compaction.calling import LONGEST_REPLY, Fold
+from trimtab.compaction.calling import LONGEST_REPLY, Asking
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compaction.types import Event, Lane, OnEvent
 from trimtab.telemetry import log, span
@@ -22,11 +22,12 @@ T = TypeVar("T")
 class Due:
     """A fold that is due. Its verdict is told once, when the block of `due` ends.
 
-    `taken`, `given`: tokens that the summarizer was shown and has replied, estimated.
+    `requests`, `taken`, `given`: as of `Event`.
     """
 
     lane: Lane
     before: int
+    requests: int = field(default=0, init=False)
     taken: int = field(default=0, init=False)
     given: int = field(default=0, init=False)
     verdict: Event | None = field(default=None, init=False)
@@ -39,15 +40,27 @@ class Due:
 
     def done(self, *, after: int, folded: int, reason: str = "") -> None:
         """The prompt is smaller now."""
-        self.verdict = Event(kind="done", lane=self.lane, reason=reason, before=self.before, after=after, folded=folded)
+        self.verdict = evolve(self._event("done", reason), after=after, folded=folded)
         if reason:
             log.warning("%s fold: %s", self.lane, reason)
 
-    def skipped(self, reason: str, error: Exception | None = None) -> None:
+    def skipped(self, reason: str, error: Exception | None = None) -> Event:
         """Nothing has changed. `error`: what was raised, where that is why."""
-        self.verdict = Event(kind="skipped", lane=self.lane, reason=reason, before=self.before)
+        self.verdict = self._event("skipped", reason)
         self.error = error
         log.warning("no %s fold: %s", self.lane, reason)
+        return self.verdict
+
+    def _event(self, kind: Literal["done", "skipped"], reason: str) -> Event:
+        return Event(
+            kind=kind,
+            lane=self.lane,
+            reason=reason,
+            before=self.before,
+            requests=self.requests,
+            taken=self.taken,
+            given=self.given,
+        )
 
 
 def without_window(lane: Lane, settings: FoldSettings) -> Event:
@@ -84,19 +97,19 @@ def due(lane: Lane, before: int, on_event: OnEvent | None) -> Iterator[Due]:
             now.skipped(f"interrupted by {type(error).__name__}")
             raise
         finally:
-            verdict = now.verdict or Event(kind="skipped", lane=lane, reason="nothing was decided", before=before)
-            recording.set({**_said(verdict), "gen_ai.usage.input_tokens": now.taken})
-            recording.set({"gen_ai.usage.output_tokens": now.given})
+            verdict = now.verdict or now.skipped("nothing was decided")
+            recording.set(_said(verdict))
             if now.error is not None:
                 recording.fail(now.error)
             _tell(on_event, verdict)
 
 
-def metered(fold: Fold[T], now: Due) -> Fold[T]:
+def metered(fold: Asking[T], now: Due) -> Asking[T]:
     """The same fold; `now` has what its summarizer takes in and gives out."""
     try:
         request = next(fold)
         while True:
+            now.requests += 1
             now.taken += request.count(request.history) + request.count(request.prior or "")
             try:
                 reply = yield request
@@ -112,7 +125,8 @@ def metered(fold: Fold[T], now: Due) -> Fold[T]:
 
 
 def _said(verdict: Event) -> dict[str, str | int | bool]:
-    found: dict[str, str | int | bool] = {"trimtab.verdict": verdict.kind}
+    found: dict[str, str | int | bool] = {"trimtab.verdict": verdict.kind, "trimtab.requests": verdict.requests}
+    found |= {"gen_ai.usage.input_tokens": verdict.taken, "gen_ai.usage.output_tokens": verdict.given}
     if verdict.kind == "done":
         found |= {"trimtab.tokens_after": verdict.after or 0, "trimtab.messages_folded": verdict.folded}
     if verdict.reason:

@@ -9,18 +9,17 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from trimtab.compaction.archive import Archiver
-from trimtab.compaction.calling import TOO_LONG, Fold, arun, limit_of, run
+from trimtab.compaction.calling import TOO_LONG, Asking, arun, limit_of, run
 from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
 from trimtab.compaction.cuts import clean_cuts
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, archiving, due, metered, without_window
 from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.memo import Memo, blobs_named, digest_of, is_summary, with_memo
-from trimtab.compaction.prompt import Measured
+from trimtab.compaction.portions import room_of, summary_of
 from trimtab.compaction.record import Blob, FoldRecord
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings
-from trimtab.compaction.summing import room_of, summary_of
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
 from trimtab.compaction.usage import tokens_of
 from trimtab.errors import CallerError, SummaryFailed
@@ -165,7 +164,7 @@ class LoopCompactor:
             return self._stepped(natives, messages, memo, None)  # it was said already
         return plan
 
-    def _fold(self, plan: _Plan, now: Due) -> Fold[_Folded | Memo]:
+    def _fold(self, plan: _Plan, now: Due) -> Asking[_Folded | Memo]:
         """The fold; a memo: there is none, and `now` knows why. Twice at most: the second keeps as little as it can."""
         memo, after, folded = plan.memo, 0, 0
         texts: dict[str, str] = {}
@@ -177,7 +176,7 @@ class LoopCompactor:
                 continue
             room = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
             try:
-                summary = yield from summary_of(more, memo.summary or None, plan.budgets.summary, room, self._estimator)
+                summary = yield from summary_of(more, memo.summary or None, room, self._estimator)
             except SummaryFailed as error:
                 if memo is plan.memo:
                     now.skipped(str(error), error)

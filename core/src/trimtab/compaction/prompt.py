@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.types import Row
 from trimtab.compaction.usage import tokens_of
@@ -15,9 +14,7 @@ from trimtab.envelope import warn_of_texts
 from trimtab.errors import CallerError
 from trimtab.wire.histories import Message, Shape
 
-__all__ = ["Measured", "Prompt", "checked_rows", "cleared", "measured", "prompt_of", "system_of"]
-
-_LEAST_SCALE: Final = 0.2  # an estimate is never so far off: what was counted was something else
+__all__ = ["Prompt", "checked_rows", "cleared", "measured", "prompt_of", "system_of"]
 
 
 @frozen(kw_only=True)
@@ -40,23 +37,6 @@ class Prompt:
     def messages(self) -> list[Message]:
         """All messages."""
         return [*self.opening, *(message for _, messages in self.rows for message in messages)]
-
-
-@frozen(kw_only=True)
-class Measured:
-    """Tokens of a prompt. `scale`: so many times its estimate they are, where the provider has counted."""
-
-    tokens: int
-    scale: float = 1.0
-
-    @classmethod
-    def from_count(cls, counted: int, estimated: int, since: int) -> Measured:
-        """From what the provider counted, the estimate of the same, and that of what came since."""
-        return cls(tokens=counted + since, scale=max(_LEAST_SCALE, counted / max(1, estimated)))
-
-    def of(self, estimate: int) -> int:
-        """What an estimate of some of its messages is likely to be, as the provider counts."""
-        return round(estimate * self.scale)
 
 
 def checked_rows(rows: Iterable[Row]) -> list[Row]:

@@ -113,6 +113,8 @@ class Event:
         reason: why it was skipped, or what is still wrong when it is done; else "".
         before, after: tokens of the prompt, estimated from what the provider counted; `after` of `done` alone.
         folded: how many messages were folded.
+        requests: how often the summarizer was asked.
+        taken, given: tokens that it was shown of summaries and history, and that it replied, estimated.
     """
 
     kind: Literal["compacting", "done", "skipped"]
@@ -121,6 +123,9 @@ class Event:
     before: int = 0
     after: int | None = None
     folded: int = 0
+    requests: int = 0
+    taken: int = 0
+    given: int = 0
 
 
 OnEvent: TypeAlias = Callable[[Event], None]

@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.compaction.calling import TOO_LONG, Fold, ask
+from trimtab.compaction.calling import TOO_LONG, Asking, ask
 from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.settings import tokens_in
 from trimtab.compaction.transcript import ends_of, entries
@@ -47,15 +47,12 @@ def room_of(summarize: Summarize, window: int, budget: int) -> Room:
     return Room(taken=min(left, max(_LEAST_IN, int(left * _MARGIN))), given=given)
 
 
-def summary_of(
-    messages: Sequence[Message], prior: str | None, budget: int, room: Room, estimator: Estimator
-) -> Fold[str]:
-    """A summary of a prior summary and these messages, of about `budget` tokens.
+def summary_of(messages: Sequence[Message], prior: str | None, room: Room, estimator: Estimator) -> Asking[str]:
+    """A summary of a prior summary and these messages, of about `room.given` tokens.
 
     Raises:
         SummaryFailed: there was none, or one much longer than asked for; or the summarizer's window is too small.
     """
-    budget = min(budget, room.given)
     said = list(entries(messages))
     at = 0
     while at < len(said):
@@ -67,7 +64,7 @@ def summary_of(
                 f"{PROMPT_TOKENS}, the summary before {before:,}; give it a larger `window`, or another summarizer"
             )
         history, at = _portion(said, at, left, estimator)
-        prior = yield from ask(SummaryRequest(history=history, prior=prior, budget=budget, count=estimator.text))
+        prior = yield from ask(SummaryRequest(history=history, prior=prior, budget=room.given, count=estimator.text))
     if prior is None:
         raise SummaryFailed("the messages say nothing that could be summarized")
     return prior
