@@ -10,22 +10,10 @@ import re
 import tempfile
 from typing import Any, cast
 
-from trimtab import Host, Policy
-from trimtab.compaction import (
-    DurableCompactor,
-    Event,
-    FoldSettings,
-    LoopCompactor,
-    Row,
-    dump_memo,
-    dump_record,
-    dump_row,
-    load_memo,
-    load_record,
-    load_row,
-)
+from trimtab import Host, Policy, compaction
+from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Row
 
-SETTINGS, ME, EVENTS = FoldSettings(windows=12_000), "conversation-1", list[Event]()
+SETTINGS, ME, EVENTS = FoldSettings(windows=12_000), "conversation-1", list[Any]()
 
 
 def read_log(server: int, part: int) -> str:
@@ -54,7 +42,7 @@ def model(prompt: list[Any]) -> tuple[str, dict[str, Any]] | str:
 def turn(host: Host, rows: list[Row], record: Any, memo: Any, said: str) -> tuple[Any, Any, str]:
     """One turn: what the user says, the steps, the answer. Gives record and memo, to be stored, and the answer."""
     rows.append(Row(id=f"u{len(rows)}", messages=[{"role": "user", "content": [{"type": "text", "text": said}]}]))
-    kept = {"on_event": EVENTS.append, "store": host.store, "owner": ME}
+    kept: dict[str, Any] = {"on_event": EVENTS.append, "store": host.store, "owner": ME}
     served = DurableCompactor("anthropic", SETTINGS, **kept).serve(rows, record, memo)
     loop, new, outputs = LoopCompactor("anthropic", SETTINGS, **kept), list[Any](), list[Any]()
     stepped = loop.step(served.messages, memo=served.memo)
@@ -74,19 +62,25 @@ def turn(host: Host, rows: list[Row], record: Any, memo: Any, said: str) -> tupl
     return served.record, stepped.memo, call
 
 
+def restarted(rows: list[Row], record: Any, memo: Any) -> tuple[list[Row], Any, Any]:
+    """All that an application stores, written out and read again, as if by another process."""
+    listed = [compaction.dump_row(row) for row in rows]
+    stored = json.dumps([listed, compaction.dump_record(record), compaction.dump_memo(memo)])
+    listed, kept, left = json.loads(stored)
+    return [compaction.load_row(row) for row in listed], compaction.load_record(kept), compaction.load_memo(left)
+
+
 def main() -> None:
-    """After 100 turns all that an application stores is written out and read again, as if by another process."""
+    """Two hundred turns: some with one step, some with thirty."""
     rows, record, memo = list[Row](), cast("Any", None), cast("Any", None)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, 201):
-            said = f"Check server-{number}, {1 if number % 40 else 30} parts."
+            said = f"Check server-{number}, {1 if number % 40 else 30} parts." if number < 200 else "Which order?"
             if number == 101:
-                stored = json.dumps([[dump_row(row) for row in rows], dump_record(record), dump_memo(memo)])
-                listed, kept, left = json.loads(stored)
-                rows, record, memo = [load_row(row) for row in listed], load_record(kept), load_memo(left)
+                rows, record, memo = restarted(rows, record, memo)
             with Host.load(store=f"sqlite:///{folder}/trimtab.db", policy=Policy(limit=2_000, keep=1_200)) as host:
-                record, memo, answer = turn(host, rows, record, memo, said if number < 200 else "Which order?")
-    for done in [event for event in EVENTS if event.kind == "done"][-2:]:
+                record, memo, answer = turn(host, rows, record, memo, said)
+    for done in {event.lane: event for event in EVENTS if event.kind == "done"}.values():
         print(f"{done.lane}: from {done.before:,} to {done.after:,} tokens")
     print(f"{len(rows)} rows. {answer}")
 
