@@ -6,6 +6,7 @@ conclusions; the size is that of the transcript, whose tool results are shortene
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from trimtab.compaction import SummaryRequest
 from trimtab.compaction.summarizers import ExtractiveSummarizer
 from trimtab.testing.briefings import Briefing, briefing, kept
+from trimtab.testing.sessions_told import KINDS, session_told
 from trimtab.tokens import Estimate
 
 SEEDS = range(20)
@@ -41,6 +43,19 @@ def test_facts_at_a_tenth(compare: Any, language: Any) -> None:
     compare.done()
     detail = f"{found} of {seeded}; the worst of {len(TURNS) * len(SEEDS)} conversations {worst:.1f} %"
     compare.keep(f"facts at a tenth of the size ({language})", 100 * found / seeded, 90, "%", detail, at_least=True)
+
+
+def test_sessions_of_all_kinds(compare: Any) -> None:
+    """The same at a tenth, of sessions with logs, tables and code in ten kinds and languages: the worst of all."""
+    shares = []
+    for kind in KINDS:
+        for turns in TURNS:
+            for seed in range(3):
+                told = session_told(kind, seed, turns=turns)
+                shares.append(100 * len(kept(told.facts, at_a_share(told, 10))) / len(told.facts))
+    compare.done()
+    detail = f"the worst of {len(shares)} sessions; the median is {median(shares):.1f} %"
+    compare.keep("facts at a tenth of the size (all kinds)", min(shares), 90, "%", detail, at_least=True)
 
 
 def test_facts_at_a_twentieth(compare: Any) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trimtab.compaction import SummaryRequest, parse_summary
+from trimtab.compaction import DurableCompactor, FoldSettings, Row, SummaryRequest, parse_summary
 from trimtab.compaction.summarizers import ExtractiveSummarizer
 from trimtab.compaction.summarizers.facts import facts_in
 from trimtab.compaction.transcript import transcript
 from trimtab.testing import SummarizerContract
 from trimtab.testing.briefings import briefing, kept
+from trimtab.testing.sessions_told import KINDS, session_told
 from trimtab.tokens import Estimate
+from trimtab.types import Json
 from trimtab.wire.histories import Message, Part, Role
 
 COUNT = Estimate().count
@@ -42,6 +45,45 @@ def test_a_tenth_keeps_nine_tenths_of_the_facts(language: Any, turns: int) -> No
         assert COUNT(summary) <= size // 10
         assert len(kept(told.facts, summary)) >= 0.9 * len(told.facts)
         assert parse_summary(summary) == summary
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sessions_of_all_kinds_at_a_tenth(kind: str) -> None:
+    """The same of logs, tables, code, many languages and many spellings of ids."""
+    for turns in (6, 20):
+        told = session_told(kind, turns, turns=turns)
+        summary = extract(told.history, COUNT(told.history) // 10)
+        assert len(kept(told.facts, summary)) >= 0.9 * len(told.facts)
+
+
+PROTOCOLS: Final[dict[str, Callable[[str, str], Json]]] = {
+    "anthropic": lambda role, said: {"role": role, "content": [{"type": "text", "text": said}]},
+    "openai-chat": lambda role, said: {"role": role, "content": said},
+    "openai-responses": lambda role, said: {"type": "message", "role": role, "content": said},
+    "gemini": lambda role, said: {"role": "user" if role == "user" else "model", "parts": [{"text": said}]},
+    "bedrock": lambda role, said: {"role": role, "content": [{"text": said}]},
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_a_conversation_is_for_is_in_the_record_after_many_folds(protocol: str) -> None:
+    """Through the durable lane, in each protocol: what was asked first and a rule are in the summary that is stored."""
+    said = [("user", "We move project ZEUS-4242 to the new site."), ("assistant", "I will move ZEUS-4242.")]
+    said += [("user", "Never touch /srv/vault/77."), ("assistant", "I will not.")]
+    for seed, kind in enumerate(KINDS):
+        told = session_told(kind, seed, turns=6).read
+        said += [(one.role, part.text) for one in told for part in one.of("text") if one.role in ("user", "assistant")]
+    lane = DurableCompactor(protocol, FoldSettings(windows=3_000))
+    record, folds = None, 0
+    for at in range(2, len(said) + 1, 2):
+        rows = [Row(id=f"{n}", messages=[PROTOCOLS[protocol](*one)]) for n, one in enumerate(said[:at])]
+        served = lane.serve(rows, record)
+        folds += served.record is not record
+        record = served.record
+    assert folds >= 3
+    assert record is not None
+    assert "We move project ZEUS-4242 to the new site." in record.summary
+    assert "Never touch /srv/vault/77." in record.summary
 
 
 def text(said: str) -> Part:

@@ -9,7 +9,9 @@ import pytest
 from trimtab.compaction import SummaryRequest
 from trimtab.compaction.summarizers import ExtractiveSummarizer
 from trimtab.compaction.summarizers.sentences import sentences
+from trimtab.compaction.summarizers.units import tight, units_of
 from trimtab.compaction.summarizers.words import tells_failure, tells_rule
+from trimtab.tables import fold
 from trimtab.testing.briefings import briefing
 from trimtab.tokens import Estimate
 
@@ -86,7 +88,7 @@ RULES = {
 @pytest.mark.parametrize("language", RULES)
 def test_a_rule_of_the_users_outlives_six_folds(language: str) -> None:
     """What the user asked never or always to be done is there word for word as long as the conversation lasts."""
-    assert tells_rule(RULES[language])
+    assert tells_rule(fold(RULES[language]))
     prior: str | None = None
     for seed in range(6):
         history = briefing(seed, turns=8).history
@@ -112,7 +114,7 @@ def test_a_rule_of_the_users_outlives_six_folds(language: str) -> None:
 )
 def test_a_plain_request_is_no_rule(text: str) -> None:
     """What is asked once does not take the room of what is to hold from then on."""
-    assert not tells_rule(text)
+    assert not tells_rule(fold(text))
 
 
 def test_rules_stay_while_their_share_holds_them() -> None:
@@ -190,6 +192,14 @@ def test_a_step_says_what_came_of_it() -> None:
     assert "- run pytest a.py → error: ValueError: no row 4711" in extract(history, 400).partition("## Failed")[2]
 
 
+def test_a_step_in_few_words_says_what_came_of_it() -> None:
+    """Where there is little room, a call that names nothing still has the beginning of its outcome."""
+    said = "[called look_up: {}]\n\nTool: [look_up returned: the refund is allowed within a month of the purchase]"
+    history = f"User: May I?\n\nAssistant: {said}\n\nAssistant: You may."
+    step = next(one for one in units_of(history) if one.source == "step")
+    assert tight(step).startswith("look_up {} → the refund is allowed")
+
+
 @pytest.mark.parametrize(
     ("text", "failed"),
     [
@@ -202,7 +212,7 @@ def test_a_step_says_what_came_of_it() -> None:
 )
 def test_what_is_mended_has_not_failed(text: str, failed: bool) -> None:
     """A failure that is over, and the count of failures, are no failure."""
-    assert tells_failure(text) is failed
+    assert tells_failure(fold(text)) is failed
 
 
 def test_a_pasted_log_does_not_push_out_what_is_asked() -> None:

@@ -16,7 +16,7 @@ from trimtab.compaction.summarizers.outline import SECTIONS, read_outline, secti
 from trimtab.compaction.summarizers.sentences import is_code
 from trimtab.compaction.summarizers.units import Section, Unit, tight, units_of
 from trimtab.compaction.types import SummaryRequest
-from trimtab.tables import fold, is_joined
+from trimtab.tables import is_joined
 
 __all__ = ["ExtractiveSummarizer"]
 
@@ -84,11 +84,11 @@ def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
     turns = max((one.turn for one in units), default=0)
     before = sum(one.source == "prior" for one in units)
     named = {fact.text for one in units if one.source != "prior" for fact in one.facts}
-    goal = next((fold(one.text) for one in units if section_of(one) == "Goal"), None)
+    goal = next((one.folded for one in units if section_of(one) == "Goal"), None)
     best: dict[str, tuple[int, Unit]] = {}
     since: dict[str, int] = {}
     for at, one in enumerate(units):
-        known = fold(one.text)
+        known = one.folded
         since.setdefault(known, one.order)
         old = best.get(known)
         if old is None or (_BASE[one.source], one.order) > (_BASE[old[1].source], old[1].order):
@@ -284,8 +284,10 @@ def _anchors(ranked: Sequence[_Ranked]) -> Iterator[tuple[float, Sequence[int]]]
     asked = [at for at in ends if ranked[at].unit.source == "request" or ranked[at].first]
     # The code that a user pastes says less than what is asked about it.
     yield _ASKED_SHARE, sorted(asked, key=lambda at: (not ranked[at].first, is_code(ranked[at].unit.text)))
-    yield _SAID_SHARE, [at for at in ends if at not in set(asked)]
-    others = [at for at in left if at not in set(ends)]
+    taken = set(asked)
+    yield _SAID_SHARE, [at for at in ends if at not in taken]
+    taken.update(ends)
+    others = [at for at in left if at not in taken]
     rules = [at for at in others if ranked[at].unit.rule]
     yield _RULED_SHARE, sorted(rules, key=lambda at: ranked[at].since)  # new ones have their turn as requests
     for section in ("Decisions", "Failed"):

@@ -14,6 +14,7 @@ from trimtab.compaction.summarizers.facts import Fact, facts_in
 from trimtab.compaction.summarizers.sentences import EDGES, flat, left, right, sentences
 from trimtab.compaction.summarizers.words import tells_decision, tells_failure, tells_rule
 from trimtab.compaction.transcript import Piece, pieces
+from trimtab.tables import fold
 
 __all__ = ["Section", "Source", "Unit", "tight", "unit", "units_of"]
 
@@ -42,6 +43,7 @@ class Unit:
     """A sentence, or a step: a call and what came of it.
 
     Attributes:
+        folded: the text without the difference of case; those of which it is the same say the same.
         order: its place in the conversation; below 0 in an earlier summary.
         turn: how many requests came before it, its own included.
         last: whether it belongs to the newest request, conclusion or step.
@@ -52,6 +54,7 @@ class Unit:
     """
 
     text: str
+    folded: str = field(repr=False)
     source: Source
     order: int
     turn: int
@@ -78,16 +81,18 @@ def unit(
     bare: bool = False,
 ) -> Unit:
     """A unit, with what is in it; `asked`: the user's words."""
+    folded = fold(text)
     return Unit(
         text=text,
+        folded=folded,
         source=source,
         order=order,
         turn=turn,
         facts=tuple(facts_in(text)),
-        decided=source != "step" and tells_decision(text),
-        failed=failed or (source != "step" and tells_failure(text)),
+        decided=source != "step" and tells_decision(folded),
+        failed=failed or (source != "step" and tells_failure(folded)),
         last=last,
-        rule=asked and not deep and tells_rule(text),
+        rule=asked and not deep and tells_rule(folded),
         deep=deep,
         bare=bare,
     )
@@ -137,7 +142,7 @@ def _placed(said: str) -> Iterator[tuple[str, _Place]]:
 def tight(one: Unit) -> str:
     """What stands around the facts of a unit, or its beginning where it has none; of a step its name too."""
     text = one.text
-    spans = [[0, right(text, min(len(text), _BEFORE))]] if one.source == "step" else []
+    spans = [[0, right(text, min(len(text), _BEFORE))]] if one.source == "step" and one.facts else []
     for fact in one.facts:
         begin, end = left(text, max(0, fact.start - _BEFORE)), right(text, min(len(text), fact.end + _BEHIND))
         if spans and begin - spans[-1][1] < _GAP:
@@ -222,7 +227,9 @@ def _telling(said: str, *, failed: bool) -> str:
     """The line of an outcome that tells most: of an error the last one that names it, else the first."""
     lines = [line for line in said[:_STEP_READ].split("\n") if line.strip(EDGES)]
     if failed and len(lines) > 1:
-        return next((line for line in reversed(lines[1:]) if _ERROR.search(line) or tells_failure(line)), lines[0])
+        return next(
+            (line for line in reversed(lines[1:]) if _ERROR.search(line) or tells_failure(fold(line))), lines[0]
+        )
     return lines[0] if lines else ""
 
 

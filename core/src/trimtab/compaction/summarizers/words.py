@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trimtab.tables import fold
-
 __all__ = ["tells_decision", "tells_failure", "tells_rule"]
 
 # Folded. Those of scripts without blanks, and stems that end in "~", stand anywhere in a word; the others are whole.
 _DECISIONS: Final = (
     "decided decide decision decisions chose chosen choose agreed settled instead must never always prefer prefers "
     "preferred approved rejected ruled require required requires don't switch "
-    "switched revert reverted confirmed therefore policy deadline entschied~ entschloss~ beschloss~ "
+    "switched revert reverted confirmed therefore deadline entschied~ entschloss~ beschloss~ "
     "stattdessen sollen soll muss müssen niemals immer bevorzug~ décid~ choisi~ plutôt jamais toujours doit "
     "decidi~ elegi~ debe siempre nunca escolh~ deve sempre mai scelto gekozen besloten moet altijd nooit решил~ решен~ "
     "выбра~ нужно всегда никогда вместо zdecydow~ wybra~ musi zawsze nigdy karar"
@@ -86,17 +84,16 @@ _RULE: Final = _pattern(_RULES, _RULES_UNSPACED, _RULES_PHRASES)
 _OVER: Final = _pattern(_MENDED, _MENDED_UNSPACED, _MENDED_PHRASES)
 
 
-def tells_decision(text: str) -> bool:
-    """Whether a sentence tells what is, or is not, to be done, or why."""
-    return _DECISION.search(fold(text)) is not None
+def tells_decision(folded: str) -> bool:
+    """Whether a sentence, folded, tells what is, or is not, to be done, or why."""
+    return _DECISION.search(folded) is not None
 
 
-def tells_failure(text: str) -> bool:
-    """Whether a sentence tells that something did not work, and not that it does now."""
-    folded = fold(text)
+def tells_failure(folded: str) -> bool:
+    """Whether a sentence, folded, tells that something did not work, and not that it does now."""
     return _FAILURE.search(folded) is not None and _OVER.search(folded) is None
 
 
-def tells_rule(text: str) -> bool:
-    """Whether a user's sentence sets a rule: what never, always or only is to be done."""
-    return _RULE.search(fold(text)) is not None
+def tells_rule(folded: str) -> bool:
+    """Whether a user's sentence, folded, sets a rule: what never, always or only is to be done."""
+    return _RULE.search(folded) is not None
