@@ -21,7 +21,7 @@ from trimtab.tables import is_joined
 __all__ = ["ExtractiveSummarizer"]
 
 _MARGIN: Final = 0.97  # of the budget: pieces that are counted alone may count more together
-_PUT_ASIDE: Final = 0.65  # of the budget, at most, for facts that no sentence has room for
+_PUT_ASIDE: Final = 0.65  # of the budget, at most, for facts that no sentence has room for; the rest is sentences
 _PUT_ASIDE_DEEP: Final = 0.4  # the same for those in the middle of a very long text
 _ASKED_SHARE: Final = 0.2  # of the budget, at most, for the first request and the newest, whole
 _SAID_SHARE: Final = 0.15  # the same for what was said last
@@ -30,6 +30,7 @@ _TOLD_SHARE: Final = 0.15  # the same for what was decided, and for what failed
 _PATIENCE: Final = 200  # so many have found no room: there is none, and the others need not be counted
 _LINE: Final = 2  # tokens of a line's mark and end
 
+# Worth of a unit by whose it is. Only the order of the sums matters; each bonus is about one step of that order.
 _BASE: Final = {"request": 5.0, "conclusion": 4.0, "prior": 3.5, "note": 1.0, "step": 0.8}
 _FIRM: Final = 3.0  # from here on a unit's facts are put aside for
 _TOLD: Final = 3.0  # more, for what is decided or failed

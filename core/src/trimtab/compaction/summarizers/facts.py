@@ -26,13 +26,14 @@ _LETTER: Final = re.compile("[A-Za-z]")
 _ROOTED: Final = re.compile("[~.]{0,2}/[A-Za-z0-9._~-]|[A-Za-z]:[\\\\/]|\\\\\\\\")
 _ADDRESS: Final = re.compile("[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\\.[A-Za-z0-9.-]+")
 _FILE: Final = re.compile("[A-Za-z0-9_-]{2,}(?:\\.[A-Za-z0-9_-]{1,20})*\\.[A-Za-z][A-Za-z0-9]{0,9}")
-_LONGEST: Final = 400
+_LONGEST: Final = 400  # chars of a fact: longer ones are payloads, and would take the room of ten others
 
+# What leads somewhere weighs more than a quantity, a name out of code less: it is found again by a search.
 _WEIGHTS: Final = {"url": 1.2, "path": 1.1, "id": 1.2, "address": 1.2, "number": 1.0, "file": 0.9, "name": 0.6}
-_ONE_DIGIT: Final = 0.3
+_ONE_DIGIT: Final = 0.3  # the weight of a single digit, which mostly counts steps
 _CAMEL: Final = 5  # chars of a name whose letters change their case; shorter ones are units: kWh, GiB
 
-_NEAR: Final = 24
+_NEAR: Final = 24  # chars before a number in which its label begins: one long word
 _NO_LABELS: Final = (
     "the a an of to in on at is are was were be by for from with and or as it that this than about only over under up "
     "now after before within see all "

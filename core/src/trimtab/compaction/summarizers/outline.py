@@ -8,7 +8,7 @@ from typing import Final
 from attrs import evolve
 
 from trimtab.compaction.summarizers.sentences import sentences
-from trimtab.compaction.summarizers.units import Section, Unit, unit
+from trimtab.compaction.summarizers.units import STEP, Section, Unit, unit
 
 __all__ = ["SECTIONS", "read_outline", "section_of", "written"]
 
@@ -18,7 +18,6 @@ _ALSO: Final = "Also: "
 _ITEM: Final = "- "
 _HEADING: Final = "## "
 _BETWEEN: Final = "; "
-_STEP: Final = " → "
 _EDGES: Final = " \t\r"
 
 
@@ -74,6 +73,6 @@ def read_outline(prior: str) -> Iterator[Unit]:
 def _kept_under(section: Section | None, found: Unit) -> Section:
     if section in ("Goal", "Decisions", "Failed", "Facts", "Done"):
         return section
-    if _STEP in found.text:
+    if STEP in found.text:
         return "Done"
     return "Failed" if found.failed else "Decisions" if found.decided else "Facts"

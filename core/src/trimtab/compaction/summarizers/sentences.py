@@ -28,12 +28,12 @@ _SHORT: Final = re.compile(
     "[A-Za-zÀ-ÿа-яА-Я]{1,4})\\.\\Z"
 )
 _CODE: Final = "`"
-_SHORT_REACH: Final = 8
-_LONGEST: Final = 400
+_SHORT_REACH: Final = 8  # chars before a full stop in which an abbreviation stands
+_LONGEST: Final = 400  # chars of a sentence, and of code that is taken whole: four lines or so
 _WINDOW: Final = 160  # of its end, where a long one is cut at a blank
 _WHOLE_WORD: Final = 2_000  # a longer one is cut inside
 _BREAK: Final = re.compile("[ \t，、,;]")
-_BACK: Final = 16
+_BACK: Final = 16  # chars in which a blank is sought, to cut no word; less than is shown beside a fact
 
 
 def sentences(text: str) -> Iterator[tuple[str, bool]]:

@@ -16,11 +16,14 @@ from trimtab.compaction.summarizers.words import tells_decision, tells_failure, 
 from trimtab.compaction.transcript import Piece, pieces
 from trimtab.tables import fold
 
-__all__ = ["Section", "Source", "Unit", "tight", "unit", "units_of"]
+__all__ = ["STEP", "Section", "Source", "Unit", "tight", "unit", "units_of"]
 
 Section: TypeAlias = Literal["Goal", "Decisions", "Failed", "Facts", "Done", "State"]
 
 Source: TypeAlias = Literal["request", "conclusion", "note", "step", "prior"]
+
+STEP: Final = " → "
+"""Between a call and what came of it."""
 
 # Chars. "Thanks, that works!" is a courtesy, "Delete it." is not; what an assistant announces between two calls is a
 # sentence, what it found is longer or names something.
@@ -140,11 +143,15 @@ def _placed(said: str) -> Iterator[tuple[str, _Place]]:
 
 
 def tight(one: Unit) -> str:
-    """What stands around the facts of a unit, or its beginning where it has none; of a step its name too."""
+    """What stands around the facts of a unit, or its beginning where it has none; of a step how both parts begin."""
     text = one.text
-    spans = [[0, right(text, min(len(text), _BEFORE))]] if one.source == "step" and one.facts else []
-    for fact in one.facts:
-        begin, end = left(text, max(0, fact.start - _BEFORE)), right(text, min(len(text), fact.end + _BEHIND))
+    marks = [(fact.start, fact.end) for fact in one.facts]
+    if one.source == "step":
+        outcome = max(0, text.find(STEP))
+        marks = sorted([*marks, (0, 0), (outcome, outcome + _BEFORE)])
+    spans: list[list[int]] = []
+    for start, stop in marks:
+        begin, end = left(text, max(0, start - _BEFORE)), right(text, min(len(text), stop + _BEHIND))
         if spans and begin - spans[-1][1] < _GAP:
             spans[-1][1] = max(end, spans[-1][1])
         else:
@@ -205,7 +212,7 @@ def _steps(told: Sequence[Piece], newest: int) -> Iterator[Unit]:
             calls = waiting.get(piece.name)
             called = calls.popleft().text if calls else piece.name
             outcome = _shortened(_telling(piece.said, failed=piece.is_error))
-            text = f"{called} → {'error: ' if piece.is_error else ''}{outcome}"
+            text = f"{called}{STEP}{'error: ' if piece.is_error else ''}{outcome}"
             steps.append(_Step(at=at, turn=turn, text=text, failed=piece.is_error))
     for calls in waiting.values():
         steps += calls
