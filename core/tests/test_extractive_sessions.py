@@ -61,6 +61,27 @@ def test_long_code_is_no_sentence() -> None:
     assert "if row[" not in summary
 
 
+def test_a_first_request_that_is_repeated_stays_the_first() -> None:
+    """What was asked first and is asked again later outlives the folds after that, too."""
+    prior: str | None = None
+    for number in range(5):
+        asked = "User: Why does it lose frames?\n\nAssistant: I will look.\n\n" if number < 2 else ""
+        history = briefing(number, turns=4).history
+        prior = extract(f"{history}\n\n{asked}" if number else asked + history, 300, prior)
+    assert prior is not None
+    assert "## Goal\n- Why does it lose frames?\n" in prior
+
+
+def test_the_goal_is_what_is_asked_about_code() -> None:
+    """A conversation that begins with pasted code is for what is asked about it: that outlives folds."""
+    prior: str | None = None
+    for number in range(4):
+        asked = f"User: ```\nERROR frame {number} of 4711 lost\n```\nWhy does it lose frames?\n\n" if not number else ""
+        prior = extract(asked + briefing(number, turns=4).history, 300, prior)
+    assert prior is not None
+    assert "Why does it lose frames?" in prior
+
+
 def test_code_that_is_all_there_is_is_kept() -> None:
     """A request that is nothing but long code leaves its beginning, not nothing."""
     assert extract("User: ```\n" + "select a from b where c\n" * 40 + "```", 100)

@@ -79,13 +79,21 @@ class _Ranked:
     first: bool
     since: int
 
+    @property
+    def order(self) -> int:
+        """Where it is written: what stays for good keeps its first place, whenever it is said again."""
+        return self.since if self.first or self.unit.rule else self.unit.order
+
 
 def _ranked(units: Sequence[Unit]) -> list[_Ranked]:
     """The units, the most worthy first; of those that say the same, the weightiest and newest alone."""
     turns = max((one.turn for one in units), default=0)
     before = sum(one.source == "prior" for one in units)
     named = {fact.text for one in units if one.source != "prior" for fact in one.facts}
-    goal = next((one.folded for one in units if section_of(one) == "Goal"), None)
+    goals = [one for one in units if section_of(one) == "Goal"]
+    goal = next(
+        (one.folded for one in goals if not one.bare and not is_code(one.text)), goals[0].folded if goals else ""
+    )
     best: dict[str, tuple[int, Unit]] = {}
     since: dict[str, int] = {}
     for at, one in enumerate(units):
@@ -253,7 +261,7 @@ class _Draft:
         worst = [at for at, _ in sorted(self.lines.items(), reverse=True)]
         while True:
             taken = [self.lines[at] for at in self.lines]
-            text = written([(one.ranked.section, one.ranked.unit.order, one.text) for one in taken], mentions)
+            text = written([(one.ranked.section, one.ranked.order, one.text) for one in taken], mentions)
             over = self._tokens(text) - self.request.budget
             if over <= 0 or not text:
                 return text
@@ -283,7 +291,7 @@ def _anchors(ranked: Sequence[_Ranked]) -> Iterator[tuple[float, Sequence[int]]]
     left = [at for at, one in enumerate(ranked) if one.first or not one.unit.bare]
     ends = [at for at in left if ranked[at].first or (ranked[at].unit.last and not ranked[at].unit.deep)]
     asked = [at for at in ends if ranked[at].unit.source == "request" or ranked[at].first]
-    # The code that a user pastes says less than what is asked about it.
+    # The code that a user pastes says less than what is asked about it, here and where the first request is found.
     yield _ASKED_SHARE, sorted(asked, key=lambda at: (not ranked[at].first, is_code(ranked[at].unit.text)))
     taken = set(asked)
     yield _SAID_SHARE, [at for at in ends if at not in taken]
