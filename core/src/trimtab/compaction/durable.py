@@ -16,7 +16,7 @@ from trimtab.compaction.cuts import turns
 from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, archiving, due, metered, without_window
 from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
-from trimtab.compaction.memo import Memo, with_memo
+from trimtab.compaction.memo import Memo, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
 from trimtab.compaction.prompt import Prompt, checked_rows, measured, prompt_of
 from trimtab.compaction.record import FoldRecord, summary_text
@@ -244,7 +244,9 @@ class DurableCompactor:
         end = len(plan.messages) - len(rest)
         same = zip(plan.messages[end:], rest, strict=True)
         if memo.fold is not None and end >= memo.consumed and all(one.native is native for one, native in same):
-            return plan.messages[memo.consumed : end], "\n\n".join(filter(None, (prior, memo.summary)))
+            # With no record it is no fold's, whatever it looks like: the turn sent it, and told nobody.
+            sent = [plan.messages[at] for at in memo.kept if prior is None and is_summary(plan.messages[at])]
+            return [*sent, *plan.messages[memo.consumed : end]], "\n\n".join(filter(None, (prior, memo.summary)))
         return [message for _, found in plan.prompt.rows[:begin] for message in found], prior
 
     def _boundary(self, plan: _Plan) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -15,7 +15,7 @@ from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, archiving, due, metered, without_window
 from trimtab.compaction.manifests import Retained, retained
-from trimtab.compaction.memo import Memo, blobs_named, digest_of, is_summary, with_memo
+from trimtab.compaction.memo import Memo, beside_summary, blobs_named, digest_of, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
 from trimtab.compaction.record import Blob, FoldRecord
 from trimtab.compaction.repair import Repair, repaired
@@ -171,7 +171,7 @@ class LoopCompactor:
         for keep in (plan.budgets.kept(self._fixed(plan)), 0):
             consumed = self._boundary(plan, keep, memo)
             kept = self._kept(plan, consumed)
-            more = [one for at in range(memo.consumed, consumed) if _is_new(one := plan.messages[at], at in kept)]
+            more = _untold(plan.messages, memo, consumed, kept)
             if plan.size.of(self._estimator.messages(more)) <= plan.budgets.summary:
                 continue
             room = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
@@ -267,7 +267,7 @@ class LoopCompactor:
             last = [at for at in said if is_prompt(messages[at])][-1:]
             pinned = dict.fromkeys(last, TOO_LONG * plan.budgets.summary) | pinned
         kept |= {at for at, most in pinned.items() if plan.size.of(self._estimator.message(messages[at])) <= most}
-        return tuple(sorted(kept))
+        return tuple(sorted(at for at in kept if at >= plan.memo.consumed or at in plan.memo.kept))
 
     def _candidate(self, messages: Sequence[Message], memo: Memo) -> list[Message]:
         return with_memo(self._shape, messages, memo, self._names)
@@ -306,6 +306,17 @@ def _listed(messages: Sequence[Json]) -> list[Json]:
     return messages if isinstance(messages, list) else list(messages)
 
 
-def _is_new(message: Message, kept: bool) -> bool:
-    """Whether a summary has to tell it: not what the system says, nor an older summary that is sent on."""
-    return message.role != "system" and not (kept and is_summary(message))
+def _untold(messages: Sequence[Message], memo: Memo, consumed: int, kept: Container[int]) -> list[Message]:
+    """What a summary has to tell: what no fold has consumed before.
+
+    The summary of a durable fold comes first. It is told when it is sent no more, and until then what stands beside it.
+    """
+    first = next((at for at, message in enumerate(messages) if message.role != "system"), 0)
+    durable = first if messages and is_summary(messages[first]) else None
+    found = [messages[at] for at in range(memo.consumed, consumed) if at != durable and messages[at].role != "system"]
+    if durable is not None and durable < consumed and (durable in memo.kept or durable >= memo.consumed):
+        if durable not in kept:
+            found.insert(0, messages[durable])
+        elif durable >= memo.consumed:
+            found.insert(0, beside_summary(messages[durable]))
+    return [message for message in found if message.parts]

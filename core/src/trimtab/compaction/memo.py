@@ -11,7 +11,16 @@ from attrs import evolve, frozen
 
 from trimtab._json import decode_or_none, utf8
 from trimtab.codecs.leaves import strings
-from trimtab.compaction.record import SUMMARY_OPENING, Blob, FoldRecord, dump_record, load_record, opened, summary_text
+from trimtab.compaction.record import (
+    SUMMARY_OPENING,
+    Blob,
+    FoldRecord,
+    behind_summary,
+    dump_record,
+    load_record,
+    opened,
+    summary_text,
+)
 from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import key_of, texts_of
 from trimtab.errors import CallerError
@@ -19,7 +28,7 @@ from trimtab.marker import parse, uri
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part, Shape, is_prompt
 
-__all__ = ["Memo", "blobs_named", "digest_of", "dump_memo", "is_summary", "load_memo", "with_memo"]
+__all__ = ["Memo", "beside_summary", "blobs_named", "digest_of", "dump_memo", "is_summary", "load_memo", "with_memo"]
 
 _VERSION: Final = 1
 _URI: Final = re.compile("trimtab:[0-9a-f]{16,32}")
@@ -74,7 +83,7 @@ def load_memo(value: Json) -> Memo:
     """
     if value is None:
         return Memo()
-    memo = opened({**value, "fold": None} if isinstance(value, dict) else value, Memo, "memo")
+    memo = opened({**value, "fold": None} if isinstance(value, dict) and "fold" in value else value, Memo, "memo")
     if memo.consumed < 0 or list(memo.kept) != sorted({at for at in memo.kept if 0 <= at < memo.consumed}):
         raise CallerError(f"the stored memo is damaged: {memo.kept!r:.80} of {memo.consumed} messages are kept")
     return evolve(memo, fold=load_record(value["fold"]))
@@ -96,9 +105,19 @@ def with_memo(shape: Shape, messages: Sequence[Message], memo: Memo, names: Mapp
 
 def is_summary(message: Message) -> bool:
     """Whether it is what a fold serves."""
-    return message.role == "user" and any(
-        part.kind == "text" and part.text.startswith(SUMMARY_OPENING) for part in message.parts
-    )
+    return message.role == "user" and any(map(_is_summary, message.parts))
+
+
+def _is_summary(part: Part) -> bool:
+    return part.kind == "text" and part.text.startswith(SUMMARY_OPENING)
+
+
+def beside_summary(message: Message) -> Message:
+    """The same, but for its summary: some providers take what the user says then in one message with it only."""
+    at = next(at for at, part in enumerate(message.parts) if _is_summary(part))
+    before, summary, after = message.parts[:at], message.parts[at], message.parts[at + 1 :]
+    behind = behind_summary(summary.text)
+    return evolve(message, parts=(*before, *([evolve(summary, text=behind)] if behind else []), *after))
 
 
 def digest_of(messages: Sequence[Message]) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "Archived",
     "Blob",
     "FoldRecord",
+    "behind_summary",
     "dump_record",
     "dump_row",
     "index_text",
@@ -44,6 +45,9 @@ _BLANK: Final = " \t\r\n"
 _VERSION: Final = 1
 _WHAT_IT_IS: Final = "This is a record of the conversation up to here, not a new request."
 _CLOSING: Final = "</conversation-summary>"
+_LISTS: Final = re.compile(
+    "(?:\n\n\\[(?:Files of this|Tool outputs of this|What this record|[0-9]+ older ones are)[^\n]*\\])*(?:\n\n)?"
+)
 _BLOB_ID: Final = re.compile("[0-9a-f]{32}")
 # A name that stands in a list as it is; others are quoted as JSON.
 _PLAIN_NAME: Final = re.compile('[^\\x00-\\x1f",\\[\\]\\x7f-\\x9f\\u2028\\u2029]+')
@@ -188,6 +192,13 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
         older = len(record.blobs) + len(record.archive) - len(blobs) - len(archive)
         parts.append(f"[{older} older ones are listed in {_archived(record.index)}, to be read with {read_tool}]")
     return "\n\n".join(parts)
+
+
+def behind_summary(text: str) -> str:
+    """What a text that begins with such a message says behind it."""
+    end = text.find(_CLOSING)
+    lists = _LISTS.match(text, end + len(_CLOSING)) if end >= 0 else None
+    return text if lists is None else text[lists.end() :]
 
 
 def index_text(record: FoldRecord) -> str:
