@@ -210,10 +210,10 @@ def test_estimates_are_measured_by_what_was_counted() -> None:
 
 
 def test_at_most_two_attempts() -> None:
-    """Tools that alone are above the trigger: two attempts in the turn at most, and it is said, not tried each step."""
+    """Tools that fill the window alone: two attempts in the turn at most, and it is said, not tried at each step."""
     events: list[Event] = []
     summarizer = RememberingSummarizer()
-    settings = evolve(WINDOW, tools=["x " * 3_000])
+    settings = evolve(WINDOW, tools=["x " * 4_000])
     lane = compactor(summarizer, settings, on_event=events.append)
     for count in range(1, 60):
         lane.step(turn(count))

@@ -9,7 +9,7 @@ import pytest
 
 from trimtab.compaction import Attachment, DurableCompactor, FoldSettings, LoopCompactor, Row, Stepped, SummaryRequest
 from trimtab.testing.conversations import WRITERS, Told, Turn
-from trimtab.testing.folds import RememberingSummarizer, refused
+from trimtab.testing.folds import RememberingSummarizer, Words, refused
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of
 
@@ -86,3 +86,21 @@ def test_every_way_of_calling_agrees(protocol: str) -> None:
     assert run(plain, own=False, later=False) == wanted
     assert run(plain, own=True, later=True) == wanted
     assert run(summarize, own=False, later=True) == wanted
+
+
+def test_a_step_that_is_too_large_ends_no_folding() -> None:
+    """A first step above the trigger cannot be folded alone; with those behind it it is, so that the window holds it."""
+    settings = FoldSettings(windows=8_000, reserve=800, counter=Words())
+    loop = LoopCompactor("openai-chat", settings, RememberingSummarizer())
+    messages: list[Json] = [{"role": "user", "content": "go"}]
+    sizes = []
+    for number in range(6):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "word " * 5_300},
+        ]
+        stepped = loop.step(messages)
+        sizes.append(sum(Words().count(str(message["content"])) for message in stepped.messages))
+    assert max(sizes) < 7_200
+    assert stepped.event is not None

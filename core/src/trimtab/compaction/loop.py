@@ -161,7 +161,8 @@ class LoopCompactor:
             return self._stepped(natives, messages, memo, None)
         plan = _Plan(natives=natives, messages=messages, memo=memo, size=size, budgets=budgets)
         if memo.fruitless >= _FRUITLESS and not self._can_help(plan):
-            return self._stepped(natives, messages, memo, None)  # it was said already
+            # It was said already.
+            return self._stepped(natives, messages, memo, None)
         return plan
 
     def _fold(self, plan: _Plan, now: Due) -> Asking[_Folded | Memo]:
@@ -238,13 +239,15 @@ class LoopCompactor:
         return plan.size.of(self._tokens(plan.messages[at] for at in everything))
 
     def _can_help(self, plan: _Plan) -> bool:
-        """Whether a fold that keeps as little as it can would bring the prompt below the trigger."""
+        """Whether one more attempt is worth it: it brings the prompt below the trigger, or one that the window does not
+        hold any more back into it.
+        """
         consumed = self._boundary(plan, 0, plan.memo)
-        if consumed <= plan.memo.consumed:
-            return False
-        kept = [plan.messages[at] for at in self._kept(plan, consumed)]
-        left = self._tokens([*kept, *plan.messages[consumed:]])
-        return plan.size.of(left + TOO_LONG * plan.budgets.summary) <= plan.budgets.trigger
+        more = _untold(plan.messages, plan.memo, consumed, self._kept(plan, consumed))
+        gain = plan.size.of(self._estimator.messages(more)) - TOO_LONG * plan.budgets.summary
+        room = plan.budgets.window - self._settings.reserve
+        most = room if plan.size.tokens > room else plan.budgets.trigger
+        return plan.size.tokens - gain <= most
 
     def _boundary(self, plan: _Plan, keep: int, memo: Memo) -> int:
         """How many messages a fold consumes: all but whole steps at the end that fit what is kept, at least one."""
