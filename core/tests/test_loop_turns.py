@@ -89,7 +89,7 @@ def test_every_way_of_calling_agrees(protocol: str) -> None:
 
 
 def test_a_step_that_is_too_large_ends_no_folding() -> None:
-    """A first step above the trigger cannot be folded alone; with those behind it it is, so that the window holds it."""
+    """A first step above the trigger cannot be folded alone. With those behind it it can, and the window holds it."""
     settings = FoldSettings(windows=8_000, reserve=800, counter=Words())
     loop = LoopCompactor("openai-chat", settings, RememberingSummarizer())
     messages: list[Json] = [{"role": "user", "content": "go"}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TypeAlias, TypeVar
@@ -10,11 +9,12 @@ from typing import TypeAlias, TypeVar
 from attrs import evolve, field, frozen
 
 from trimtab.compaction.archive import Archiver
-from trimtab.compaction.calling import Asking, arun, limit_of, run
-from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
+from trimtab.compaction.calling import Asking
+from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import turns
 from trimtab.compaction.estimate import Estimator, Measured
-from trimtab.compaction.events import Due, archiving, due, metered, without_window
+from trimtab.compaction.events import Due, without_window
+from trimtab.compaction.folding import Folding, Made
 from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
 from trimtab.compaction.memo import Memo, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
@@ -71,15 +71,11 @@ class _Plan:
 
 
 @frozen(kw_only=True)
-class _Folded:
-    """A fold that was made, and is not stored yet. `texts`: for the store, by blob id."""
+class _Folded(Made):
+    """A fold, and the prompt with it."""
 
     record: FoldRecord
     prompt: Prompt
-    after: int
-    messages: int
-    reason: str
-    texts: dict[str, str] = field(repr=False)
 
 
 class DurableCompactor:
@@ -119,11 +115,9 @@ class DurableCompactor:
         """
         self._shape = shape_named(protocol)
         self._settings = settings
-        self._summarize = summarizer_of(summarizer)
-        self._timeout = limit_of(timeout)
-        self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._archiver = Archiver(store, owner, read_tool)
+        self._folding = Folding("durable", summarizer, timeout=timeout, on_event=on_event, archiver=self._archiver)
 
     def serve(self, rows: Iterable[Row], record: Records = None, memo: Memo | None = None) -> Served:
         """What to send of these rows. A failing summarizer, or store, changes nothing: history is served as it was.
@@ -141,26 +135,14 @@ class DurableCompactor:
         plan = self._plan(rows, record, memo)
         if isinstance(plan, Served):
             return plan
-        with due("durable", plan.size.tokens, self._on_event) as now:
-            folded = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-            if folded is not None:
-                with archiving(now):
-                    self._archiver.put(folded.texts)
-                    now.done(after=folded.after, folded=folded.messages, reason=folded.reason)
-        return self._answer(plan, folded, now)
+        return self._answer(plan, *self._folding.run(plan.size.tokens, lambda now: self._fold(plan, now)))
 
     async def aserve(self, rows: Iterable[Row], record: Records = None, memo: Memo | None = None) -> Served:
         """As `serve`, also with an async summarizer. The store is written in a worker thread."""
         plan = self._plan(rows, record, memo)
         if isinstance(plan, Served):
             return plan
-        with due("durable", plan.size.tokens, self._on_event) as now:
-            folded = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-            if folded is not None:
-                with archiving(now):
-                    await asyncio.to_thread(self._archiver.put, folded.texts)
-                    now.done(after=folded.after, folded=folded.messages, reason=folded.reason)
-        return self._answer(plan, folded, now)
+        return self._answer(plan, *await self._folding.arun(plan.size.tokens, lambda now: self._fold(plan, now)))
 
     def _plan(self, rows: Iterable[Row], record: Records, memo: Memo | None) -> _Plan | Served:
         """The fold that is due; what is served, where none is."""
@@ -203,7 +185,7 @@ class DurableCompactor:
         folded = [row for row, _ in plan.prompt.rows[:begin]]
         try:
             blobs = blobs_of(folded)
-            taken = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
+            taken = room_of(self._folding.summarize, plan.budgets.window, plan.budgets.summary)
             summary = yield from summary_of(told, prior, taken, plan.estimator)
         except (EnvelopeError, SummaryFailed) as error:
             now.skipped(str(error), error)
@@ -232,7 +214,7 @@ class DurableCompactor:
             return None
         most = plan.budgets.trigger
         reason = f"the prompt cannot be brought below {most:,} tokens by folding" if after > most else ""
-        return _Folded(record=record, prompt=prompt, after=after, messages=messages, reason=reason, texts=texts)
+        return _Folded(record=record, prompt=prompt, after=after, folded=messages, reason=reason, texts=texts)
 
     def _told(self, plan: _Plan, begin: int) -> tuple[Sequence[Message], str | None]:
         """What a summarizer is told of the first rows, and the summary of what came before. What was folded inside a
@@ -270,8 +252,8 @@ class DurableCompactor:
         return prompt_of(self._shape, rows, known, lambda one: summary_text(one, **self._names))
 
     def _answer(self, plan: _Plan, folded: _Folded | None, now: Due) -> Served:
-        """What is served now; a fold counts if its archive is written."""
-        if folded is None or not now.is_done:
+        """What is served now."""
+        if folded is None:
             return evolve(plan.served, event=now.verdict)
         return self._served(folded.prompt, now.verdict)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, field, frozen
 
 from trimtab.compaction.archive import Archiver
-from trimtab.compaction.calling import TOO_LONG, Asking, arun, limit_of, run
-from trimtab.compaction.chosen import Protocol, shape_named, summarizer_of
+from trimtab.compaction.calling import TOO_LONG, Asking
+from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import clean_cuts
 from trimtab.compaction.estimate import Estimator, Measured
-from trimtab.compaction.events import Due, archiving, due, metered, without_window
+from trimtab.compaction.events import Due, without_window
+from trimtab.compaction.folding import Folding, Made
 from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.memo import Memo, beside_summary, blobs_named, digest_of, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
@@ -63,14 +63,10 @@ class _Plan:
 
 
 @frozen(kw_only=True)
-class _Folded:
-    """A fold that was made, and does not count yet. `texts`: for the store, by blob id."""
+class _Folded(Made):
+    """A fold, and the memo with it."""
 
     memo: Memo
-    after: int
-    messages: int
-    reason: str = ""
-    texts: Mapping[str, str] = field(factory=dict, repr=False)
 
 
 class LoopCompactor:
@@ -103,12 +99,10 @@ class LoopCompactor:
         """
         self._shape = shape_named(protocol)
         self._settings = settings
-        self._summarize = summarizer_of(summarizer)
-        self._timeout = limit_of(timeout)
-        self._on_event = on_event
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._files = tuple(files)
         self._archiver = Archiver(store, owner, read_tool)
+        self._folding = Folding("loop", summarizer, timeout=timeout, on_event=on_event, archiver=self._archiver)
         self._memo = Memo()
         self._estimator = Estimator(settings)
 
@@ -127,26 +121,14 @@ class LoopCompactor:
         plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
         if isinstance(plan, Stepped):
             return plan
-        with due("loop", plan.size.tokens, self._on_event) as now:
-            made = run(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-            if isinstance(made, _Folded):
-                with archiving(now):
-                    self._archiver.put(made.texts)
-                    now.done(after=made.after, folded=made.messages, reason=made.reason)
-        return self._settled(plan, made, now)
+        return self._settled(plan, *self._folding.run(plan.size.tokens, lambda now: self._fold(plan, now)))
 
     async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """As `step`, also with an async summarizer. The store is written in a worker thread."""
         plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
         if isinstance(plan, Stepped):
             return plan
-        with due("loop", plan.size.tokens, self._on_event) as now:
-            made = await arun(metered(self._fold(plan, now), now), self._summarize, self._timeout)
-            if isinstance(made, _Folded):
-                with archiving(now):
-                    await asyncio.to_thread(self._archiver.put, made.texts)
-                    now.done(after=made.after, folded=made.messages, reason=made.reason)
-        return self._settled(plan, made, now)
+        return self._settled(plan, *await self._folding.arun(plan.size.tokens, lambda now: self._fold(plan, now)))
 
     def _plan(self, natives: list[Json], usage: Json, memo: Memo) -> _Plan | Stepped:
         """The fold that is due; what is sent, where none is."""
@@ -165,40 +147,49 @@ class LoopCompactor:
             return self._stepped(natives, messages, memo, None)
         return plan
 
-    def _fold(self, plan: _Plan, now: Due) -> Asking[_Folded | Memo]:
-        """The fold; a memo: there is none, and `now` knows why. Twice at most: the second keeps as little as it can."""
-        memo, after, folded = plan.memo, 0, 0
-        texts: dict[str, str] = {}
+    def _fold(self, plan: _Plan, now: Due) -> Asking[_Folded | None]:
+        """The fold; None: there is none, and `now` knows why. Twice at most: the second keeps as little as it can."""
+        made: _Folded | None = None
         for keep in (plan.budgets.kept(self._fixed(plan)), 0):
-            consumed = self._boundary(plan, keep, memo)
-            kept = self._kept(plan, consumed)
-            more = _untold(plan.messages, memo, consumed, kept)
-            if plan.size.of(self._estimator.messages(more)) <= plan.budgets.summary:
-                continue
-            room = room_of(self._summarize, plan.budgets.window, plan.budgets.summary)
             try:
-                summary = yield from summary_of(more, memo.summary or None, room, self._estimator)
+                made = (yield from self._folded(plan, keep, made)) or made
             except SummaryFailed as error:
-                if memo is plan.memo:
+                if made is None:
                     now.skipped(str(error), error)
-                    return memo
+                    return None
                 break
-            folded += len(more)
-            memo = self._remembered(plan, memo, consumed, kept, summary, texts)
-            after = plan.size.of(self._tokens(self._candidate(plan.messages, memo)))
-            if after <= plan.budgets.trigger:
-                return _Folded(memo=memo, after=after, messages=folded, texts=texts)
-            memo = evolve(memo, fruitless=memo.fruitless + 1)
+            if made is not None and made.after <= plan.budgets.trigger:
+                return made
         reason = f"the prompt cannot be brought below {plan.budgets.trigger:,} tokens by folding"
-        if memo is plan.memo or after >= plan.size.tokens:
+        if made is None or made.after >= plan.size.tokens:
             now.skipped(f"nothing to fold: {reason}")
-            return evolve(plan.memo, fruitless=max(_FRUITLESS, memo.fruitless))
-        return _Folded(memo=memo, after=after, messages=folded, reason=reason, texts=texts)
+            return None
+        return evolve(made, reason=reason)
 
-    def _remembered(
-        self, plan: _Plan, memo: Memo, consumed: int, kept: tuple[int, ...], summary: str, texts: dict[str, str]
-    ) -> Memo:
-        """The memo with one more fold. Its archive is put to `texts`."""
+    def _folded(self, plan: _Plan, keep: int, before: _Folded | None) -> Asking[_Folded | None]:
+        """One fold more, which keeps so many tokens; None: it would take away no more than a summary brings."""
+        memo = plan.memo if before is None else before.memo
+        consumed = self._boundary(plan, keep, memo)
+        kept = self._kept(plan, consumed)
+        more = _untold(plan.messages, memo, consumed, kept)
+        if plan.size.of(self._estimator.messages(more)) <= plan.budgets.summary:
+            return None
+        room = room_of(self._folding.summarize, plan.budgets.window, plan.budgets.summary)
+        summary = yield from summary_of(more, memo.summary or None, room, self._estimator)
+        record, texts = self._recorded(plan, memo, consumed, kept, summary)
+        made = Memo(consumed=consumed, digest=digest_of(plan.messages[:consumed]), kept=kept, fold=record)
+        after = plan.size.of(self._tokens(self._candidate(plan.messages, made)))
+        return _Folded(
+            memo=evolve(made, fruitless=memo.fruitless + (after > plan.budgets.trigger)),
+            after=after,
+            folded=len(more) + (before.folded if before else 0),
+            texts={**(before.texts if before else {}), **texts},
+        )
+
+    def _recorded(
+        self, plan: _Plan, memo: Memo, consumed: int, kept: tuple[int, ...], summary: str
+    ) -> tuple[FoldRecord, dict[str, str]]:
+        """What stands in the place of what is gone, and the archive of that."""
         said = [at for at in (*memo.kept, *range(memo.consumed, consumed)) if plan.messages[at].role != "system"]
         gone = [at for at in said if at not in kept]
         before = memo.fold or FoldRecord(boundary="", made_at="", summary="")
@@ -209,17 +200,8 @@ class LoopCompactor:
             blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
         )
         if self._archiver.is_on:
-            record, more = self._archiver.archived(record, [plan.messages[at] for at in gone])
-            texts |= more
-        else:
-            record = evolve(record, blobs=self._fitting(record.blobs, plan.budgets.trigger // _NAMES))
-        return Memo(
-            consumed=consumed,
-            digest=digest_of(plan.messages[:consumed]),
-            kept=kept,
-            fold=record,
-            fruitless=memo.fruitless,
-        )
+            return self._archiver.archived(record, [plan.messages[at] for at in gone])
+        return evolve(record, blobs=self._fitting(record.blobs, plan.budgets.trigger // _NAMES)), {}
 
     def _fitting(self, blobs: Sequence[Blob], room: int) -> tuple[Blob, ...]:
         """The newest of them whose names fit so many tokens: a page may name as many as it likes."""
@@ -228,9 +210,11 @@ class LoopCompactor:
             end -= 1
         return tuple(blobs[end:])
 
-    def _settled(self, plan: _Plan, made: _Folded | Memo, now: Due) -> Stepped:
-        """What is sent now; a fold counts if its archive is written."""
-        memo = made if isinstance(made, Memo) else made.memo if now.is_done else plan.memo
+    def _settled(self, plan: _Plan, made: _Folded | None, now: Due) -> Stepped:
+        """What is sent now. Where nothing could be folded it is not tried again at each step."""
+        memo = plan.memo if made is None else made.memo
+        if made is None and now.error is None:
+            memo = evolve(memo, fruitless=max(_FRUITLESS, memo.fruitless))
         return self._stepped(plan.natives, plan.messages, memo, now.verdict)
 
     def _fixed(self, plan: _Plan) -> int:
