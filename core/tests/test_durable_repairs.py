@@ -269,3 +269,20 @@ def test_answers_to_calls_without_an_id_are_told_once() -> None:
         ("answered", "a"),
         ("answered", "b"),
     ]
+
+
+def test_an_answer_that_is_made_up_stays_with_its_own_call() -> None:
+    """A call without an id gets its answer before the model speaks again, not behind what it says and calls next."""
+
+    def said(*ids: str) -> Json:
+        calls = [{"id": one, "type": "function", "function": {"name": "read", "arguments": "{}"}} for one in ids]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    def brought(one: str) -> Json:
+        return {"role": "tool", "tool_call_id": one, "content": "x"}
+
+    history = [said("a", "b", ""), brought("b"), brought(""), said("a", "c"), user(TEXT), brought("a"), brought("c")]
+    fixed, repairs = mended("vllm", history)
+    assert refused("vllm", fixed) == []
+    assert repairs == ["opened", "answered"]
+    assert [one for one in history if one not in fixed] == []

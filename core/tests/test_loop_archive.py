@@ -11,7 +11,17 @@ from attrs import evolve
 
 from trimtab import Host, Policy
 from trimtab.blobs.memory import MemoryStore
-from trimtab.compaction import Event, FoldSettings, LoopCompactor, Stepped, dump_memo, load_memo
+from trimtab.compaction import (
+    Attachment,
+    DurableCompactor,
+    Event,
+    FoldSettings,
+    LoopCompactor,
+    Row,
+    Stepped,
+    dump_memo,
+    load_memo,
+)
 from trimtab.compaction.record import NEWEST
 from trimtab.errors import CallerError
 from trimtab.testing.faults import FailingStore
@@ -178,3 +188,21 @@ def test_forged_markers_do_not_crowd_out_the_turn() -> None:
     assert stepped.event.reason == ""
     assert 100 < len(fold.blobs) < 1_000
     assert fold.blobs[-1].uri == f"trimtab:{2_999:016x}"
+
+
+def test_files_are_named_once(host: Host) -> None:
+    """What the summary of a durable fold names is not named again beside it; what it does not name is."""
+    said = {"role": "user", "content": "word " * 2_000}
+    files = [Attachment(id="1", name="old.pdf"), Attachment(id="2", name="new.pdf")]
+    rows = [
+        Row(id="a", messages=[said], attachments=files[:1]),
+        Row(id="b", messages=[said]),
+        Row(id="c", messages=[REQUEST]),
+    ]
+    served = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer()).serve(rows)
+    assert served.record is not None
+    lane = loop(files=files)
+    stepped = lane.step([*served.messages, *(one for number in range(20) for one in step(number, shelf(number)))])
+    assert stepped.memo.fold is not None
+    sent = json.dumps(stepped.messages)
+    assert (sent.count("old.pdf"), sent.count("new.pdf")) == (1, 1)

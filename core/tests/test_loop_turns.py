@@ -104,3 +104,31 @@ def test_a_step_that_is_too_large_ends_no_folding() -> None:
         sizes.append(sum(Words().count(str(message["content"])) for message in stepped.messages))
     assert max(sizes) < 7_200
     assert stepped.event is not None
+
+
+def test_a_second_try_that_fails_leaves_the_first() -> None:
+    """A fold that keeps less is tried where the first does not reach; if that fails, the first one counts."""
+    summarizer = RememberingSummarizer(raising=RuntimeError("down"), since=2, words=180)
+    settings = FoldSettings(windows=4_000, counter=Words(), tools=["x " * 1_500])
+    messages: list[Json] = [
+        {"role": "user", "content": "go"},
+        *(one for many in steps("openai-chat", 30) for one in many),
+    ]
+    stepped = LoopCompactor("openai-chat", settings, summarizer).step(messages)
+    assert len(summarizer.requests) > 1
+    assert stepped.event is not None
+    assert (stepped.event.kind, stepped.memo.fruitless) == ("done", 1)
+    assert "cannot be brought below" in stepped.event.reason
+    assert stepped.memo.summary.startswith("Summary 1")
+
+
+def test_a_new_turn_tries_again() -> None:
+    """What could not be folded in one turn is no reason not to try in the next."""
+    memo = (
+        LoopCompactor("openai-chat", SETTINGS, RememberingSummarizer())
+        .step([{"role": "user", "content": "word " * 8_000}])
+        .memo
+    )
+    assert memo.fruitless == 2
+    rows = [Row(id="1", messages=[{"role": "user", "content": "go"}])]
+    assert DurableCompactor("openai-chat", SETTINGS).serve(rows, None, memo).memo.fruitless == 0

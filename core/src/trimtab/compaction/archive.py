@@ -14,20 +14,24 @@ from attrs import evolve, field, frozen
 from trimtab._json import blob_id, canonical
 from trimtab.codecs.leaves import MIME_KEYS
 from trimtab.compaction.chosen import Protocol, shape_named
+from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.media import payloads_in
 from trimtab.compaction.record import NEWEST, Archived, FoldRecord, index_text
+from trimtab.compaction.settings import Budgets
 from trimtab.compaction.transcript import LABELS
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import uri
 from trimtab.pointer import Path, replace
+from trimtab.telemetry import log
 from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import items, member
 
-__all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived"]
+__all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived", "bounded"]
 
 _TOOL: Final = "archive"
+_NAMES: Final = 4  # the trigger is at least so many times what the names of omitted texts take
 _UNKNOWN: Final = "application/octet-stream"
 # What blocks of a kind hold that name only a format: https://docs.aws.amazon.com/bedrock/latest/APIReference (image,
 # document, video, audio), https://platform.openai.com/docs/api-reference/chat/create (input_audio).
@@ -93,8 +97,6 @@ class Archiver:
 
         Where it names too many texts to be named one by one it has an index.
         """
-        if self._store is None:
-            return record, {}
         new = _archive(messages)
         record = evolve(record, archive=tuple(dict.fromkeys([*record.archive, *new.entries])))
         if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
@@ -112,6 +114,18 @@ class Archiver:
         """Write them. Raises what the store raises."""
         if texts and self._store is not None:
             self._store.put(texts, owner=self._owner)
+
+
+def bounded(record: FoldRecord, budgets: Budgets, estimator: Estimator) -> FoldRecord:
+    """The record without a store: with the newest names that leave room for what is said, and no index, which has no
+    place. The summary would else grow with every text that was ever omitted.
+    """
+    room, end = budgets.trigger // _NAMES, len(record.blobs)
+    while end and (room := room - estimator.text(f"{record.blobs[end - 1].uri}, ")) >= 0:
+        end -= 1
+    if end:
+        log.warning("%d omitted texts are not named any more, for want of room: give the compactor a store", end)
+    return evolve(record, blobs=record.blobs[end:], index=None)
 
 
 def archived(record: FoldRecord) -> list[Archived]:

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from attrs import evolve, field, frozen
 
-from trimtab.compaction.archive import Archiver
+from trimtab.compaction.archive import Archiver, bounded
 from trimtab.compaction.calling import Asking
 from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import turns
@@ -16,12 +16,12 @@ from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, without_window
 from trimtab.compaction.folding import Folding, Made
 from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
-from trimtab.compaction.memo import Memo, is_summary, with_memo
+from trimtab.compaction.memo import Memo, checked_memo, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
 from trimtab.compaction.prompt import Prompt, checked_rows, measured, prompt_of
 from trimtab.compaction.record import FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
-from trimtab.compaction.settings import Budgets, FoldSettings
+from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
 from trimtab.compaction.types import Event, OnEvent, Row, Summarize
 from trimtab.errors import EnvelopeError, SummaryFailed
 from trimtab.types import BlobStore, Json
@@ -114,7 +114,7 @@ class DurableCompactor:
                 without a read tool.
         """
         self._shape = shape_named(protocol)
-        self._settings = settings
+        self._settings = checked_settings(settings)
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
         self._archiver = Archiver(store, owner, read_tool)
         self._folding = Folding("durable", summarizer, timeout=timeout, on_event=on_event, archiver=self._archiver)
@@ -153,7 +153,7 @@ class DurableCompactor:
             served = evolve(served, record=record)
         budgets = self._settings.budgets()
         messages = self._shape.read(served.messages)
-        if memo is not None and memo.fold is not None and memo.fits(messages):
+        if memo is not None and checked_memo(memo).fold is not None and memo.fits(messages):
             served = _with_memo(served, memo)
         if budgets is None:
             return evolve(served, event=without_window("durable", self._settings))
@@ -200,7 +200,11 @@ class DurableCompactor:
             files=_each([*before.files, *files_of(folded)]),
             blobs=_each([*before.blobs, *blobs]),
         )
-        record, texts = self._archiver.archived(record, messages)
+        texts: dict[str, str] = {}
+        if self._archiver.is_on:
+            record, texts = self._archiver.archived(record, messages)
+        else:
+            record = bounded(record, plan.budgets, plan.estimator)
         return self._measured(plan, record, len(messages), texts, now)
 
     def _measured(

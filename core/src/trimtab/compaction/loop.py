@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from trimtab.compaction.archive import Archiver
+from trimtab.compaction.archive import Archiver, bounded
 from trimtab.compaction.calling import TOO_LONG, Asking
 from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import clean_cuts
@@ -15,20 +15,20 @@ from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, without_window
 from trimtab.compaction.folding import Folding, Made
 from trimtab.compaction.manifests import Retained, retained
-from trimtab.compaction.memo import Memo, beside_summary, blobs_named, digest_of, is_summary, with_memo
+from trimtab.compaction.memo import Memo, beside_summary, blobs_named, checked_memo, digest_of, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
-from trimtab.compaction.record import Blob, FoldRecord
+from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.repair import Repair, repaired
-from trimtab.compaction.settings import Budgets, FoldSettings
-from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize
+from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
+from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize, listed_files
 from trimtab.compaction.usage import tokens_of
+from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import CallerError, SummaryFailed
 from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, is_prompt
 
 __all__ = ["LoopCompactor", "Stepped"]
 
-_NAMES: Final = 4  # the trigger is at least so many times what the names of omitted texts take, where no index has them
 _FRUITLESS: Final = 2  # attempts in a turn that cannot bring the prompt below the trigger
 
 
@@ -98,9 +98,9 @@ class LoopCompactor:
                 without a read tool.
         """
         self._shape = shape_named(protocol)
-        self._settings = settings
+        self._settings = checked_settings(settings)
         self._names = {"read_tool": read_tool, "file_tool": file_tool}
-        self._files = tuple(files)
+        self._files = listed_files(files)
         self._archiver = Archiver(store, owner, read_tool)
         self._folding = Folding("loop", summarizer, timeout=timeout, on_event=on_event, archiver=self._archiver)
         self._memo = Memo()
@@ -118,14 +118,14 @@ class LoopCompactor:
         Raises:
             CallerError: the summarizer is async; no list of messages.
         """
-        plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
+        plan = self._plan(_listed(messages), usage, self._memo if memo is None else checked_memo(memo))
         if isinstance(plan, Stepped):
             return plan
         return self._settled(plan, *self._folding.run(plan.size.tokens, lambda now: self._fold(plan, now)))
 
     async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """As `step`, also with an async summarizer. The store is written in a worker thread."""
-        plan = self._plan(_listed(messages), usage, self._memo if memo is None else memo)
+        plan = self._plan(_listed(messages), usage, self._memo if memo is None else checked_memo(memo))
         if isinstance(plan, Stepped):
             return plan
         return self._settled(plan, *await self._folding.arun(plan.size.tokens, lambda now: self._fold(plan, now)))
@@ -196,19 +196,17 @@ class LoopCompactor:
         record = evolve(
             before,
             summary=summary,
-            files=self._files,
+            files=self._unnamed(plan.messages[at] for at in kept),
             blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
         )
         if self._archiver.is_on:
             return self._archiver.archived(record, [plan.messages[at] for at in gone])
-        return evolve(record, blobs=self._fitting(record.blobs, plan.budgets.trigger // _NAMES)), {}
+        return bounded(record, plan.budgets, self._estimator), {}
 
-    def _fitting(self, blobs: Sequence[Blob], room: int) -> tuple[Blob, ...]:
-        """The newest of them whose names fit so many tokens: a page may name as many as it likes."""
-        end = len(blobs)
-        while end and (room := room - self._estimator.text(f"{blobs[end - 1].uri}, ")) >= 0:
-            end -= 1
-        return tuple(blobs[end:])
+    def _unnamed(self, kept: Iterable[Message]) -> tuple[Attachment, ...]:
+        """The files that no summary names which is sent on."""
+        texts = "\n".join(text for message in kept if is_summary(message) for text in texts_of(message))
+        return tuple(file for file in self._files if file.name not in texts)
 
     def _settled(self, plan: _Plan, made: _Folded | None, now: Due) -> Stepped:
         """What is sent now. Where nothing could be folded it is not tried again at each step."""
@@ -288,7 +286,7 @@ class LoopCompactor:
 
 
 def _listed(messages: Sequence[Json]) -> list[Json]:
-    if isinstance(messages, str | Mapping):
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
         raise CallerError(f"pass the list of messages, not a {type(messages).__name__} (of a request: its messages)")
     return messages if isinstance(messages, list) else list(messages)
 

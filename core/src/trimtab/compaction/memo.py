@@ -28,7 +28,17 @@ from trimtab.marker import parse, uri
 from trimtab.types import Json
 from trimtab.wire.histories import Message, Part, Shape, is_prompt
 
-__all__ = ["Memo", "beside_summary", "blobs_named", "digest_of", "dump_memo", "is_summary", "load_memo", "with_memo"]
+__all__ = [
+    "Memo",
+    "beside_summary",
+    "blobs_named",
+    "checked_memo",
+    "digest_of",
+    "dump_memo",
+    "is_summary",
+    "load_memo",
+    "with_memo",
+]
 
 _VERSION: Final = 1
 _URI: Final = re.compile("trimtab:[0-9a-f]{16,32}")
@@ -67,6 +77,13 @@ class Memo:
     def fits(self, messages: Sequence[Message]) -> bool:
         """Whether these messages begin with those that it stands for."""
         return self.consumed <= len(messages) and digest_of(messages[: self.consumed]) == self.digest
+
+
+def checked_memo(memo: Memo) -> Memo:
+    """The same. Raises CallerError: it is none."""
+    if not isinstance(memo, Memo):
+        raise CallerError(f"memo must be a trimtab.compaction.Memo (load_memo makes one), not {type(memo).__name__}")
+    return memo
 
 
 def dump_memo(memo: Memo) -> dict[str, Json]:

@@ -94,7 +94,7 @@ def _mended(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], list
             native = _results_first(shape, native)
         if more and message.role == "user" and (with_more := _with_results(shape, native, more)) is not None:
             native, more = with_more, []
-        elif more and not _goes_between(message) and (shape.adjacent or message.role != "assistant"):
+        elif more and not _goes_between(message) and not _said_in_one_go(shape, found[-1], message):
             found += more
             more = []
         if row in plan.behind:
@@ -102,6 +102,11 @@ def _mended(shape: Shape, messages: Sequence[Message]) -> tuple[list[Json], list
             more += results
         found.append(native)
     return [*found, *more], plan.repairs
+
+
+def _said_in_one_go(shape: Shape, before: Json, message: Message) -> bool:
+    """Whether results come behind both: where each call is a message of its own, they follow the last of several."""
+    return not shape.adjacent and message.role == "assistant" == shape.role(before)
 
 
 def _planned(shape: Shape, messages: Sequence[Message]) -> _Plan:

@@ -12,7 +12,7 @@ from trimtab.errors import CallerError
 from trimtab.tokens import Estimate
 from trimtab.types import Json, TokenCounter
 
-__all__ = ["Budgets", "FoldSettings", "tokens_in"]
+__all__ = ["Budgets", "FoldSettings", "checked_settings", "tokens_in"]
 
 _MARGIN: Final = 0.9  # of a window: counts are estimates
 _LEAST_ROOM: Final = 0.2  # of that, whatever is reserved for the answer
@@ -119,6 +119,13 @@ class FoldSettings:
         if summary < _LEAST_SUMMARY:
             return None
         return Budgets(window=window, trigger=trigger, summary=summary)
+
+
+def checked_settings(settings: FoldSettings) -> FoldSettings:
+    """The same. Raises CallerError: they are none."""
+    if not isinstance(settings, FoldSettings):
+        raise CallerError(f"settings must be a trimtab.compaction.FoldSettings, not {type(settings).__name__}")
+    return settings
 
 
 def tokens_in(value: object) -> int | None:

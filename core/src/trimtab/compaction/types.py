@@ -10,7 +10,7 @@ from attrs import Attribute, field, frozen
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["Attachment", "Event", "Lane", "OnEvent", "Row", "Summarize", "SummaryRequest"]
+__all__ = ["Attachment", "Event", "Lane", "OnEvent", "Row", "Summarize", "SummaryRequest", "listed_files"]
 
 Lane: TypeAlias = Literal["durable", "loop"]
 
@@ -32,11 +32,12 @@ def _listed(given: Iterable[Json]) -> tuple[Json, ...]:
     return tuple(given)
 
 
-def _files(given: Iterable[Attachment]) -> tuple[Attachment, ...]:
+def listed_files(given: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    """These attachments. Raises CallerError: something else."""
     files = tuple(given) if isinstance(given, Iterable) else (given,)
     for one in files:
         if not isinstance(one, Attachment):
-            raise CallerError(f"attachments of a row are a list of Attachment, not of {type(one).__name__}")
+            raise CallerError(f"attachments are a list of Attachment, not of {type(one).__name__}")
     return files
 
 
@@ -77,7 +78,7 @@ class Row:
     id: str = field(validator=_text)
     messages: tuple[Json, ...] = field(converter=_listed, repr=False)
     outputs: tuple[Json, ...] = field(default=(), converter=_listed, repr=False)
-    attachments: tuple[Attachment, ...] = field(default=(), converter=_files)
+    attachments: tuple[Attachment, ...] = field(default=(), converter=listed_files)
     tokens: int | None = None
     clears: bool = field(default=False, validator=_flag)
 

@@ -13,7 +13,7 @@ from trimtab.compaction.estimate import Estimator
 from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.prompt import checked_rows, cleared, system_of
 from trimtab.compaction.repair import Repair, repaired
-from trimtab.compaction.settings import Budgets, FoldSettings
+from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
 from trimtab.compaction.types import Row
 from trimtab.errors import CallerError
 from trimtab.types import Json
@@ -71,7 +71,7 @@ def slide(protocol: Protocol, rows: Iterable[Row], settings: FoldSettings, *, mo
     begin = 0
     if most is not None and len(live) > most:
         begin = max((at for at in begins if at <= len(live) - most), default=0)
-    estimator = Estimator(settings)
+    estimator = Estimator(checked_settings(settings))
     opening = system_of(shape, rows[: len(rows) - len(live)])
     fixed = _totals(estimator.beside + estimator.messages(opening), (estimator.messages(_system(row)) for row in read))
     sizes = _totals(0, (estimator.messages(row) - estimator.messages(_system(row)) for row in read))
