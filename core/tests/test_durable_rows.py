@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -111,6 +112,21 @@ def test_rows_as_data() -> None:
     assert load_row(json.loads(json.dumps(AS_DATA))) == ROW
     bare = row("a")
     assert load_row(json.loads(json.dumps(dump_row(bare)))) == bare
+
+
+@pytest.mark.parametrize(
+    ("message", "place"),
+    [
+        (SimpleNamespace(role="assistant", content="yes"), r"SimpleNamespace is not JSON \(@ \$\.messages\[1\]\)"),
+        ({"role": "assistant", "content": [SimpleNamespace(type="text", text="yes")]}, r"\[1\]\.content\[0\]"),
+        ({"role": "user", "content": [{"image": {"source": {"bytes": b"x"}}}]}, r"bytes is not JSON"),
+    ],
+)
+def test_a_row_of_objects_is_not_stored(message: Any, place: str) -> None:
+    """What would fail when it is encoded, far from here, is refused with its place and the way to make it data."""
+    given = evolve(row("a"), messages=[*row("a").messages, message])
+    with pytest.raises(CallerError, match=rf"row 'a' cannot be stored: .*{place}.*model_dump\(exclude_none=True\)"):
+        dump_row(given)
 
 
 @pytest.mark.parametrize("clears", [1, True])

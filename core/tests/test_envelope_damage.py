@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import logging
@@ -13,7 +14,7 @@ import pytest
 from trimtab import Host
 from trimtab._json import blob_id
 from trimtab.envelope import read
-from trimtab.errors import EnvelopeError
+from trimtab.errors import CallerError, EnvelopeError
 
 KEY = "$persistedToolOutput"
 TEXT = "level of the basin at noon\n" * 30
@@ -263,3 +264,35 @@ def test_rows_that_were_not_read(host: Host, caplog: pytest.LogCaptureFixture) -
     (record,) = caplog.records
     assert record.getMessage().startswith("2 of these rows are text")
     assert "json.loads" in record.getMessage()
+
+
+@pytest.mark.parametrize("opening", ["render", "render_text", "inflate"])
+def test_a_row_that_is_opened_as_text(host: Host, opening: str, caplog: pytest.LogCaptureFixture) -> None:
+    """It comes back as it is, since a tool can return such a text; the log says what to do. Other texts: no word."""
+    text = host.trim("read", "a line of a page\n" * 4_000).row_text
+    opened = getattr(host, opening)
+    assert opened("short") == "short"
+    assert not caplog.records
+    assert opened(text) is text
+    (record,) = caplog.records
+    assert "json.loads" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (lambda trimmed: trimmed.row, "not one dict"),
+        (lambda trimmed: trimmed.row_text, "not one str"),
+        (lambda trimmed: trimmed.row_text.encode(), "not one bytes"),
+        (lambda trimmed: trimmed, "not one Trimmed"),
+        (lambda trimmed: [trimmed.row, trimmed], "not of Trimmed"),
+        (lambda trimmed: None, "not one NoneType"),
+    ],
+)
+def test_what_is_no_list_of_rows(host: Host, rows: Callable[[Any], Any], said: str) -> None:
+    """What names nothing, though it was meant to, is refused: the model would be told that its texts are unknown."""
+    trimmed = host.trim("read", "a line of a page\n" * 4_000)
+    with pytest.raises(CallerError, match=rf"list of rows \(t\.row, .*\), {said}"):
+        host.allow_list(rows(trimmed))
+    with pytest.raises(CallerError, match=said):
+        asyncio.run(host.aallow_list(rows(trimmed)))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -199,6 +201,26 @@ def test_a_missing_key_is_the_callers_fault(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CallerError, match="pass api_key, base_url or client"):
         OpenAISummarizer(model="m")
+    with pytest.raises(CallerError, match="pass api_key or client"):
+        OpenAISummarizer(model="m", base_url=7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_local_server_needs_no_key(
+    vendor: str, is_async: bool, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a `base_url` and no key anywhere one is sent that is none; a key of the environment goes before it."""
+    pytest.importorskip(vendor)
+    for name in [name for name in os.environ if name.startswith(("OPENAI_", "ANTHROPIC_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    server.replies = [(200, spoken(vendor, GOOD))]
+    url = f"{server.url}/v1" if vendor == "openai" else server.url
+    assert asked(MAKERS[vendor](model="m", base_url=url, is_async=is_async)) == GOOD
+    monkeypatch.setenv(f"{vendor.upper()}_API_KEY", "key-of-the-environment")
+    made = MAKERS[vendor](model="m", base_url=url, is_async=is_async)
+    assert made._asked.api_key == "key-of-the-environment"
 
 
 class _Contract(SummarizerContract):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,8 +12,16 @@ from typing import Any
 import pytest
 from attrs import fields
 
+from trimtab import Host, Policy
 from trimtab.builtin import trimtab_summarizers
-from trimtab.compaction import SummaryRequest, parse_summary, summarizers
+from trimtab.compaction import (
+    DurableCompactor,
+    FoldSettings,
+    Row,
+    SummaryRequest,
+    parse_summary,
+    summarizers,
+)
 from trimtab.compaction.asides import MOST_MARKS
 from trimtab.compaction.prose import LEAST_PROSE
 from trimtab.compaction.summarizers.outline import SECTIONS
@@ -34,17 +42,24 @@ def rows(heading: str) -> dict[str, str]:
 
 
 def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In order, in one module; the last of its contracts is one."""
+    """In order, in one module, which is a plugin then: its summarizer is made by name, and folds."""
     pytest.importorskip("openai")
     pytest.importorskip("anthropic")
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):  # the page's servers are local ones, which want none
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    mine: Any = ModuleType("my_package")
-    mine.summarize = summarizers.ExtractiveSummarizer()
-    monkeypatch.setitem(sys.modules, "my_package", mine)
-    names: dict[str, Any] = {"__name__": "page"}
+    page: Any = ModuleType("page")
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)):
-        exec(compile(code, f"summarizers.md, block {number + 1}", "exec"), names)
-    assert issubclass(names["TestMine"], SummarizerContract)
+        exec(compile(code, f"summarizers.md, block {number + 1}", "exec"), vars(page))
+    assert issubclass(page.TestMine, SummarizerContract)
+    assert page.TestMine.summarize().window == 128_000
+    policy = Policy(summarizer="mine", summarizers={"mine": {"model": "small-2"}})
+    mine = Host.load(policy=policy, plugins=[page], discover=False).summarizer()
+    said = "".join(f"Rule {n} of the grammar has {n} cases.\n" for n in range(400))
+    rows = [Row(id=f"{n}", messages=[{"role": "user", "content": said}]) for n in range(3)]
+    served = asyncio.run(DurableCompactor("openai-chat", FoldSettings(windows=8_000), mine).aserve(rows))
+    assert served.record is not None
+    assert "all of its tests kept" in served.record.summary
 
 
 def test_the_table_of_summarizers_names_their_options() -> None:

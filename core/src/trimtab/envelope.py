@@ -117,8 +117,8 @@ def warn_of_texts(rows: Iterable[Json]) -> None:
     count = sum(isinstance(row, str) and row.startswith(_ROW_TEXT) for row in rows)
     if count:
         log.warning(
-            "%d of these rows are text that looks like a stored row, and name nothing that can be read back; "
-            "if you stored Trimmed.row_text, give json.loads of it",
+            "%d of these rows are text that looks like a stored row: they are left as they are, and name nothing that "
+            "can be read back; if you stored Trimmed.row_text, give json.loads of it",
             count,
         )
 

@@ -8,11 +8,11 @@ from typing import Final, TypeVar
 
 from attrs import Attribute, AttrsInstance, asdict, field, fields_dict, frozen
 
-from trimtab._json import canonical
+from trimtab._json import canonical, check
 from trimtab.compaction.types import Attachment, Row
 from trimtab.compaction.usage import tokens_of
 from trimtab.convert import ShapeError, structure
-from trimtab.errors import CallerError
+from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import uri
 from trimtab.types import Json
 
@@ -136,7 +136,19 @@ def load_record(value: Json) -> FoldRecord | None:
 
 
 def dump_row(row: Row) -> dict[str, Json]:
-    """The row as JSON data. Messages and outputs are the same objects: an SDK's own are to be made data before."""
+    """The row as JSON data. Messages and outputs are the same objects.
+
+    Raises:
+        CallerError: messages or outputs are not JSON data: an SDK's own objects, bytes, NaN. Make them data before
+            they are sent for the first time, so that the same bytes are sent each time.
+    """
+    try:
+        check({"messages": list(row.messages), "outputs": list(row.outputs)})
+    except UnsupportedOutput as error:
+        raise CallerError(
+            f"row {row.id!r:.80} cannot be stored: {error}; "
+            f"of an SDK's object (pydantic's) that is message.model_dump(exclude_none=True)"
+        ) from None
     return {
         "v": _VERSION,
         "id": row.id,

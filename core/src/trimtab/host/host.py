@@ -295,13 +295,13 @@ class Host:
         """What a conversation may read: the blobs that its rows name, those of the running turn included.
 
         Raises:
-            EnvelopeError: a damaged row.
+            EnvelopeError, CallerError: a damaged row; no list of rows, or a `Trimmed` in it instead of its `row`.
         """
-        return self._run(allow_list_steps(list(rows), owner))
+        return self._run(allow_list_steps(rows, owner))
 
     async def aallow_list(self, rows: Iterable[Json], owner: Owner | None = None) -> AllowList:
         """As `allow_list`."""
-        return await self._arun(allow_list_steps(list(rows), owner))
+        return await self._arun(allow_list_steps(rows, owner))
 
     def read(
         self,

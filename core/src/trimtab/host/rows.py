@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from trimtab.envelope import BlobRef, read, warn_of_texts
 from trimtab.errors import CallerError, LostBlob
@@ -11,15 +12,19 @@ from trimtab.host.steps import Steps
 from trimtab.older import inflate_old, read_old, render_old
 from trimtab.render import inflated, inflating_ids, rendered, rendering_ids
 from trimtab.telemetry import log, span
+from trimtab.trimmed import Trimmed
 from trimtab.types import AllowList, BlobStore, Json, Owner
 
 __all__ = ["allow_list_steps", "inflate_steps", "render_steps"]
+
+_ROWS: Final = "rows (t.row, or json.loads(t.row_text))"
 
 
 def render_steps(row: Json, owner: Owner | None) -> Steps[Json]:
     """The prompt value of a row; anything that is not an envelope comes back as the same object."""
     envelope = read(row)
     if envelope is None:
+        warn_of_texts([row])
         old = read_old(row)
         return row if old is None else render_old(old)
     wanted = rendering_ids(envelope)
@@ -47,6 +52,7 @@ def inflate_steps(row: Json, owner: Owner | None, old_blob: Callable[[str], str]
         wanted = inflating_ids(envelope)
         texts = (yield _fetch(wanted, owner)) if wanted else {}
         return inflated(envelope, texts)
+    warn_of_texts([row])
     old = read_old(row)
     if old is None:
         return row
@@ -59,13 +65,13 @@ def allow_list_steps(rows: Iterable[Json], owner: Owner | None) -> Steps[AllowLi
     """The blobs that rows name: held for this owner, or not. Never from the text of a marker.
 
     Raises:
-        CallerError: `rows` is one row, or text, instead of a list of rows.
+        CallerError: `rows` is one row, or text, instead of a list of rows; or one of them is a `Trimmed`.
     """
-    if isinstance(rows, str | Mapping):
-        raise CallerError(
-            f"rows must be a list of rows (t.row, or json.loads(t.row_text)), not one {type(rows).__name__}"
-        )
+    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+        raise CallerError(f"rows must be a list of {_ROWS}, not one {type(rows).__name__}")
     rows = list(rows)
+    if any(isinstance(row, Trimmed) for row in rows):
+        raise CallerError(f"rows must be a list of {_ROWS}, not of Trimmed")
     warn_of_texts(rows)
     named = {ref.blob_id for row in rows for ref in _refs(row)}
     held: set[str] = (yield lambda store: store.held(_owner(owner), named)) if named else set()

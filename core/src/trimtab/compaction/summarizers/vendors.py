@@ -25,6 +25,7 @@ _GAPS: Final = re.compile("[ \t\r\n]+")
 _NOT_FOUND: Final = 404
 # Folds are minutes apart: a connection that is kept is closed by then, or belongs to an event loop that is.
 _HEADERS: Final = {"connection": "close"}
+_NO_KEY: Final = "none"
 
 
 @frozen(kw_only=True, eq=False)
@@ -34,7 +35,7 @@ class VendorSummarizer(ABC):
     Attributes:
         model: the model's name, as the server knows it.
         base_url: of a compatible server; None: the vendor's, or what the environment says.
-        api_key: None: what the environment says.
+        api_key: None: what the environment says; with a `base_url` and no key there "none", as for a local server.
         is_async: whether to ask by an async client; with `client` that decides.
         client: a client of the vendor's library, the application's own; None: one is made.
         window: tokens that the model takes in; None: by its name, where that is known.
@@ -118,19 +119,29 @@ class VendorSummarizer(ABC):
         except ModuleNotFoundError as error:
             raise MissingExtra(f"the summarizer {self.vendor!r}", extra=f"trimtab[{self.vendor}]") from error
         try:
-            made = make(
-                base_url=self.base_url, api_key=self.api_key, max_retries=0, timeout=None, default_headers=_HEADERS
-            )
+            made = self._made(make)
         except Exception as error:
             raise CallerError(
                 f"{self.vendor} makes no client ({type(error).__name__}: {error!s:.200}); "
-                f"pass api_key, base_url or client"
+                f"pass api_key{', base_url' * (self.base_url is None)} or client"
             ) from error
         if any(map(_UNSENDABLE.search, _keys(made))):
             raise CallerError(
                 f"the key for {self.vendor} has a char in it that cannot be sent, such as a line break at its end"
             )
         return made
+
+    def _made(self, make: Callable[..., Any]) -> Any:
+        """The client. The libraries refuse to make one, or to send, without a key; local servers want none."""
+        fields = {"base_url": self.base_url, "max_retries": 0, "timeout": None, "default_headers": _HEADERS}
+        if self.base_url is None or self.api_key is not None:
+            return make(api_key=self.api_key, **fields)
+        try:
+            made = make(**fields)
+        except Exception:  # of another cause than the key it is raised again below
+            return make(api_key=_NO_KEY, **fields)
+        is_keyed = any(_keys(made)) or getattr(made, "credentials", None) is not None
+        return made if is_keyed else make(api_key=_NO_KEY, **fields)
 
     def _failure(self, error: Exception) -> SummaryFailed:
         """The error in a few words. It is not the cause: tracebacks and spans would have all of what a server said."""
