@@ -108,11 +108,11 @@ def test_a_step_that_is_too_large_ends_no_folding() -> None:
 
 def test_a_second_try_that_fails_leaves_the_first() -> None:
     """A fold that keeps less is tried where the first does not reach; if that fails, the first one counts."""
-    summarizer = RememberingSummarizer(raising=RuntimeError("down"), since=2, words=180)
-    settings = FoldSettings(windows=4_000, counter=Words(), tools=["x " * 1_500])
+    summarizer = RememberingSummarizer(raising=RuntimeError("down"), since=2, words=1_900)
+    settings = FoldSettings(windows=40_000, counter=Words(), tools=["x " * 20_000])
     messages: list[Json] = [
         {"role": "user", "content": "go"},
-        *(one for many in steps("openai-chat", 30) for one in many),
+        *(one for many in steps("openai-chat", 90) for one in many),
     ]
     stepped = LoopCompactor("openai-chat", settings, summarizer).step(messages)
     assert len(summarizer.requests) > 1
