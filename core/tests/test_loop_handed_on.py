@@ -176,6 +176,9 @@ DAMAGED: dict[str, tuple[Any, str]] = {
     "places out of order": ({"kept": [1, 0]}, "damaged"),
     "a place beyond": ({"kept": [10_000]}, "damaged"),
     "less than nothing": ({"consumed": -1}, "damaged"),
+    "fewer attempts than none": ({"fruitless": -1}, "damaged"),
+    "nothing for what is folded": ({"fold": None}, "damaged"),
+    "a fold of nothing": ({"consumed": 0, "kept": []}, "damaged"),
     "a fold of a later version": ({"fold": {"v": 9}}, "version 9"),
 }
 

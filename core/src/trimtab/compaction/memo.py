@@ -101,9 +101,14 @@ def load_memo(value: Json) -> Memo:
     if value is None:
         return Memo()
     memo = opened({**value, "fold": None} if isinstance(value, dict) and "fold" in value else value, Memo, "memo")
-    if memo.consumed < 0 or list(memo.kept) != sorted({at for at in memo.kept if 0 <= at < memo.consumed}):
-        raise CallerError(f"the stored memo is damaged: {memo.kept!r:.80} of {memo.consumed} messages are kept")
-    return evolve(memo, fold=load_record(value["fold"]))
+    memo = evolve(memo, fold=load_record(value["fold"]))
+    kept = sorted({at for at in memo.kept if 0 <= at < memo.consumed})
+    if min(memo.consumed, memo.fruitless) < 0 or list(memo.kept) != kept:
+        said = f"{memo.consumed} messages folded, {memo.kept!r:.80} kept, {memo.fruitless} attempts in vain"
+        raise CallerError(f"the stored memo is damaged: it says {said}")
+    if (memo.consumed > 0) != (memo.fold is not None):
+        raise CallerError(f"the stored memo is damaged: of {memo.consumed} messages and their fold one is missing")
+    return memo
 
 
 def with_memo(shape: Shape, messages: Sequence[Message], memo: Memo, names: Mapping[str, str]) -> list[Message]:
