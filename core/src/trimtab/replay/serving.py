@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from attrs import evolve, field, frozen
 
@@ -93,7 +93,10 @@ class Server:
         self._protocol = session.protocol
         self._shape = session.shape
         self._compress = _Compressed(self._shape, settings.compress) if _compresses(session, settings) else None
-        self._read_tool = host.policy.read_tool
+        tool = host.policy.read_tool
+        self._readers: dict[str, Any] = {"read_tool": tool, "file_tool": _FILE_TOOL}
+        if tool:
+            self._readers |= {"store": host.store, "owner": _OWNER}
         self._natives: Sequence[Json] = ()
         self._ids: list[str] = []
         self._turn: list[str] = []
@@ -132,9 +135,7 @@ class Server:
             made += self._next_turn(natives, ids, _by_place(changed, len(path)), folds)
         current = [*self._base, *natives[len(self._turn) :]]
         if self._settings.lanes != "durable":
-            compactor = LoopCompactor(
-                self._shape, folds, self._settings.summarizer, read_tool=self._read_tool, file_tool=_FILE_TOOL
-            )
+            compactor = LoopCompactor(self._shape, folds, self._settings.summarizer, **self._readers)
             stepped = compactor.step(current, None, self._memo)
             self._memo, current = stepped.memo, stepped.messages
             made.append(stepped)
@@ -171,9 +172,7 @@ class Server:
             Row(id=one, messages=(native,), outputs=tuple(outputs.get(at, ())))
             for at, (one, native) in enumerate(zip(ids, natives, strict=True))
         ]
-        compactor = DurableCompactor(
-            self._shape, folds, self._settings.summarizer, read_tool=self._read_tool, file_tool=_FILE_TOOL
-        )
+        compactor = DurableCompactor(self._shape, folds, self._settings.summarizer, **self._readers)
         served = compactor.serve(rows, self._record, self._memo)
         self._record, self._base, self._memo = served.record, served.messages, served.memo
         return [served]
