@@ -26,7 +26,7 @@ from trimtab.compaction import (
     slide,
 )
 from trimtab.errors import CallerError, UnknownBlob
-from trimtab.testing.conversations import WRITERS
+from trimtab.testing.conversations import WRITERS, Told, Turn
 from trimtab.testing.faults import FailingStore
 from trimtab.testing.folds import RememberingSummarizer
 from trimtab.types import AllowList, Json
@@ -329,3 +329,18 @@ def test_the_loop_names_what_it_hides(host: Host) -> None:
     text = json.dumps(stepped.messages)
     allow = host.allow_list([output for row in rows for output in row.outputs], owner="conv")
     assert all(f"trimtab:{blob_id[:16]}" in text for blob_id in allow.held)
+
+
+@pytest.mark.parametrize("name", sorted(WRITERS))
+def test_a_text_that_a_tool_returned_stands_line_by_line(name: str) -> None:
+    """In every protocol: a search finds the line, not the whole result."""
+    told = Told(call_id="c", name="read", arguments={}, output="line one\nthe line that is looked for\nline three")
+    natives = shape_of(name, None).place(WRITERS[name]([Turn(said="go", calls=(told,))]))[1]
+    text = "\n".join(archive_of(name, natives).blobs.values())
+    assert "the line that is looked for" in [line.strip("[]") for line in text.split("\n")]
+
+
+def test_what_is_no_list_of_messages_is_refused() -> None:
+    """One message is not archived as a list of its fields."""
+    with pytest.raises(CallerError, match="list of messages"):
+        archive_of("openai-chat", {"role": "user", "content": "x"})

@@ -169,7 +169,7 @@ def test_what_openai_refuses_with_is_no_text(server: Server) -> None:
 def test_the_field_for_the_length_can_be_named(server: Server) -> None:
     """Models that take `max_completion_tokens` are asked by that."""
     server.replies = [(200, spoken("openai", GOOD))]
-    asked(summarizer("openai", server, length="max_completion_tokens"))
+    asked(summarizer("openai", server, limit_field="max_completion_tokens"))
     assert server.seen[0][1]["max_completion_tokens"] == 600
     assert "max_tokens" not in server.seen[0][1]
 

@@ -19,6 +19,7 @@ from trimtab.compaction.media import payloads_in
 from trimtab.compaction.record import NEWEST, Archived, FoldRecord, index_text
 from trimtab.compaction.settings import Budgets
 from trimtab.compaction.transcript import LABELS
+from trimtab.compaction.types import listed_messages
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import uri
@@ -32,6 +33,7 @@ __all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived", "boun
 
 _TOOL: Final = "archive"
 _NAMES: Final = 4  # the trigger is at least so many times what the names of omitted texts take
+_TEXTS: Final = ("text", "input_text", "output_text")
 _UNKNOWN: Final = "application/octet-stream"
 # What blocks of a kind hold that name only a format: https://docs.aws.amazon.com/bedrock/latest/APIReference (image,
 # document, video, audio), https://platform.openai.com/docs/api-reference/chat/create (input_audio).
@@ -55,9 +57,9 @@ class Archive:
 def archive_of(protocol: Protocol, messages: Iterable[Json]) -> Archive:
     """The archive of messages as they are sent: one text of what was said, one of each medium. Thinking is left out.
 
-    For what is folded by other means than a compactor's. Raises CallerError: an unknown protocol.
+    For what is folded by other means than a compactor's. Raises CallerError: an unknown protocol; no list of messages.
     """
-    return _archive(shape_named(protocol).read(list(messages)))
+    return _archive(shape_named(protocol).read(listed_messages(messages)))
 
 
 def _archive(messages: Iterable[Message]) -> Archive:
@@ -169,12 +171,12 @@ class _Writer:
         """A text as it is, texts of blocks each on a line, anything else as JSON without its media."""
         if isinstance(value, str):
             return value
-        if items(value) and all(isinstance(member(one, "type"), str) for one in items(value)):
+        if items(value) and all(isinstance(member(one, "type"), str) or _is_text(one) for one in items(value)):
             return "\n".join(self._block(one) for one in items(value))
         return self._block(value)
 
     def _block(self, block: Json) -> str:
-        if member(block, "type") in ("text", "input_text", "output_text") and isinstance(member(block, "text"), str):
+        if _is_text(block):
             return str(member(block, "text"))
         changes: dict[Path, Json] = {path: self._medium(block, path) for path in payloads_in(block)}
         try:
@@ -189,6 +191,13 @@ class _Writer:
             return self._keep(payload[len("data:") :].split(";", 1)[0].split(",", 1)[0] or _UNKNOWN, payload)
         kind = _kind(way[:-1], path)
         return self._keep(kind, f"data:{kind};base64,{payload}")
+
+
+def _is_text(block: Json) -> bool:
+    """Whether a block is a text: by its type, or since it has nothing else (Bedrock's)."""
+    if not isinstance(member(block, "text"), str):
+        return False
+    return member(block, "type") in _TEXTS or (isinstance(block, dict) and len(block) == 1)
 
 
 def _way(block: Json, path: Path) -> Iterator[Json]:

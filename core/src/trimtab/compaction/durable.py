@@ -81,7 +81,7 @@ class _Folded(Made):
 class DurableCompactor:
     """Folds the older rows of a conversation into a summary when the prompt gets too large, at most once a turn.
 
-    It holds nothing of a conversation: what is served is a function of the rows, the record and the settings.
+    It holds nothing of a conversation: what is served is a function of rows, record, memo, settings and tool names.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class DurableCompactor:
             settings: of the turn.
             summarizer: any function of a `SummaryRequest`, or `host.summarizer()`; None: the extractive one.
             timeout: seconds for each attempt of the summarizer's; None: none.
-            on_event: is told of every event, as it happens.
+            on_event: is told of every fold that is due, as it happens: a plain function.
             read_tool, file_tool: the names of the tools that read omitted texts and attached files; "": not offered.
             store: where folded rows are archived, word for word; None: they are not. Needs the read tool.
             owner: who holds the archive, as in `host.trim`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -20,10 +20,10 @@ from trimtab.compaction.portions import room_of, summary_of
 from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
-from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize, listed_files
+from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize, listed_files, listed_messages
 from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import texts_of
-from trimtab.errors import CallerError, SummaryFailed
+from trimtab.errors import SummaryFailed
 from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, is_prompt
 
@@ -118,14 +118,14 @@ class LoopCompactor:
         Raises:
             CallerError: the summarizer is async; no list of messages.
         """
-        plan = self._plan(_listed(messages), usage, self._memo if memo is None else checked_memo(memo))
+        plan = self._plan(listed_messages(messages), usage, self._memo if memo is None else checked_memo(memo))
         if isinstance(plan, Stepped):
             return plan
         return self._settled(plan, *self._folding.run(plan.size.tokens, lambda now: self._fold(plan, now)))
 
     async def astep(self, messages: Sequence[Json], usage: Json = None, memo: Memo | None = None) -> Stepped:
         """As `step`, also with an async summarizer. The store is written in a worker thread."""
-        plan = self._plan(_listed(messages), usage, self._memo if memo is None else checked_memo(memo))
+        plan = self._plan(listed_messages(messages), usage, self._memo if memo is None else checked_memo(memo))
         if isinstance(plan, Stepped):
             return plan
         return self._settled(plan, *await self._folding.arun(plan.size.tokens, lambda now: self._fold(plan, now)))
@@ -283,12 +283,6 @@ class LoopCompactor:
             repairs=repairs,
             retained=Retained(files=self._files, outputs=retained((), memo.fold).outputs),
         )
-
-
-def _listed(messages: Sequence[Json]) -> list[Json]:
-    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
-        raise CallerError(f"pass the list of messages, not a {type(messages).__name__} (of a request: its messages)")
-    return messages if isinstance(messages, list) else list(messages)
 
 
 def _untold(messages: Sequence[Message], memo: Memo, consumed: int, kept: Container[int]) -> list[Message]:

@@ -29,7 +29,7 @@ class Budgets:
     Attributes:
         window: the window itself.
         trigger: a prompt of more tokens is folded.
-        summary: tokens that a summary may have. No fewer are worth a fold.
+        summary: tokens that a summary is asked for. What takes no more room is not worth a fold.
     """
 
     window: int

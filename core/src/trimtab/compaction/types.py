@@ -10,7 +10,17 @@ from attrs import Attribute, field, frozen
 from trimtab.errors import CallerError
 from trimtab.types import Json
 
-__all__ = ["Attachment", "Event", "Lane", "OnEvent", "Row", "Summarize", "SummaryRequest", "listed_files"]
+__all__ = [
+    "Attachment",
+    "Event",
+    "Lane",
+    "OnEvent",
+    "Row",
+    "Summarize",
+    "SummaryRequest",
+    "listed_files",
+    "listed_messages",
+]
 
 Lane: TypeAlias = Literal["durable", "loop"]
 
@@ -30,6 +40,13 @@ def _listed(given: Iterable[Json]) -> tuple[Json, ...]:
     if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
         raise CallerError(f"messages and outputs of a row are lists, not one {type(given).__name__}")
     return tuple(given)
+
+
+def listed_messages(given: Iterable[Json]) -> list[Json]:
+    """These messages, the list itself if it is one. Raises CallerError: one message, a request, what is no list."""
+    if isinstance(given, str | bytes | bytearray | Mapping) or not isinstance(given, Iterable):
+        raise CallerError(f"pass the list of messages, not a {type(given).__name__} (of a request: its messages)")
+    return given if isinstance(given, list) else list(given)
 
 
 def listed_files(given: Iterable[Attachment]) -> tuple[Attachment, ...]:
@@ -130,4 +147,4 @@ class Event:
 
 
 OnEvent: TypeAlias = Callable[[Event], None]
-"""Is told of every event as it happens. What it raises is logged, and changes nothing."""
+"""Is told of every fold that is due, as it happens. What it raises is logged, and changes nothing."""

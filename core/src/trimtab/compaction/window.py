@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate
 
 from attrs import field, frozen
@@ -65,9 +65,8 @@ def slide(protocol: Protocol, rows: Iterable[Row], settings: FoldSettings, *, mo
     rows = checked_rows(rows)
     live = list(rows[cleared(rows) :])
     read = [shape.read(list(row.messages)) for row in live]
-    begins = turns(shape, read)
-    if len(begins) < 2:  # nothing could ever slide
-        begins = turns(shape, read, inside=True) or [0]
+    plain = set(turns(shape, read))
+    begins = turns(shape, read, inside=True) or [0]
     begin = 0
     if most is not None and len(live) > most:
         begin = max((at for at in begins if at <= len(live) - most), default=0)
@@ -77,7 +76,7 @@ def slide(protocol: Protocol, rows: Iterable[Row], settings: FoldSettings, *, mo
     sizes = _totals(0, (estimator.messages(row) - estimator.messages(_system(row)) for row in read))
     budgets = settings.budgets()
     if budgets is not None and live:
-        begin = _slid(begins, fixed, sizes, begin, budgets)
+        begin = _slid(begins, plain, fixed, sizes, begin, budgets)
     opening += [message for row in read[:begin] for message in _system(row)]
     natives, repairs = repaired(shape, [*opening, *(message for row in read[begin:] for message in row)])
     before = fixed[-1] + sizes[-1]
@@ -102,16 +101,25 @@ def _totals(first: int, sizes: Iterable[int]) -> list[int]:
     return list(accumulate(sizes, initial=first))
 
 
-def _slid(begins: Sequence[int], fixed: Sequence[int], sizes: Sequence[int], begin: int, budgets: Budgets) -> int:
+def _slid(
+    begins: Sequence[int],
+    plain: Container[int],
+    fixed: Sequence[int],
+    sizes: Sequence[int],
+    begin: int,
+    budgets: Budgets,
+) -> int:
     """The first row that is sent, found by letting the window slide from the first turn to the last.
 
-    `fixed`: tokens of what does not slide, `sizes`: of what does, both before each row.
+    `plain`: where a turn begins with a prompt alone: one of these, if any fits. `fixed`: tokens of what does not slide,
+    `sizes`: of what does, both before each row.
     """
     for number, end in enumerate([*begins[1:], len(sizes) - 1]):
         # A turn is asked for with its prompt, and grows until the next one.
         for here in (begins[number] + 1, end):
             if fixed[here] + sizes[here] - sizes[begin] > budgets.trigger:
                 keep = budgets.kept(fixed[here])
-                fitting = (at for at in begins[: number + 1] if at >= begin and sizes[here] - sizes[at] <= keep)
-                begin = max(begin, next(fitting, begins[number]))
+                fitting = [at for at in begins[: number + 1] if at >= begin and sizes[here] - sizes[at] <= keep]
+                alone = (at for at in fitting if at in plain)
+                begin = max(begin, next(alone, next(iter(fitting), begins[number])))
     return begin

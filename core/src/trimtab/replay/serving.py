@@ -28,6 +28,7 @@ from trimtab.replay.measuring import beside
 from trimtab.replay.sessions import Session
 from trimtab.trimmed import Trimmed
 from trimtab.types import Json
+from trimtab.wire import ToolResult
 from trimtab.wire.histories import Shape, is_prompt
 
 __all__ = ["Lanes", "Sent", "ServeSettings", "Server"]
@@ -122,9 +123,12 @@ class Server:
         """Trimmed outputs by their results' keys in what is shown; of what the model folded nothing."""
         if not changed:
             return {}
-        keys = {one.call_id: one.key for one in self._protocol.tool_results(shown)}
-        calls = {one.key: one.call_id for one in self._protocol.tool_results(whole)}
-        return {keys[calls[key]]: one for key, one in changed.items() if calls[key] in keys}
+        left = self._protocol.tool_results(shown)
+        keys: dict[str, str] = {}
+        for one in self._protocol.tool_results(whole):  # in their order: ids repeat, or are missing
+            if len(keys) < len(left) and _is_shown(one, left[len(keys)]):
+                keys[one.key] = left[len(keys)].key
+        return {keys[key]: one for key, one in changed.items() if key in keys}
 
     def _folded(self, request: Json, changed: Mapping[str, Trimmed]) -> Sent:
         path, natives = self._shape.place(request)
@@ -176,6 +180,12 @@ class Server:
         served = compactor.serve(rows, self._record, self._memo)
         self._record, self._base, self._memo = served.record, served.messages, served.memo
         return [served]
+
+
+def _is_shown(result: ToolResult, shown: ToolResult) -> bool:
+    """Whether it is the same result; what is shown may have a ref behind its text."""
+    same = (result.call_id, result.name) == (shown.call_id, shown.name)
+    return same and canonical(shown.value).startswith(canonical(result.value).rstrip('"]}'))
 
 
 class _Compressed:

@@ -23,7 +23,7 @@ class OpenAISummarizer(VendorSummarizer):
     """Asks a model by an `openai.OpenAI` or `openai.AsyncOpenAI`; what it takes beside: see `VendorSummarizer`.
 
     Attributes:
-        length: the request's field for the most tokens of a reply; OpenAI's own reasoning models take
+        limit_field: the request's field for the most tokens of a reply; OpenAI's own reasoning models take
             `max_completion_tokens`, which counts their thinking too.
     """
 
@@ -39,7 +39,7 @@ class OpenAISummarizer(VendorSummarizer):
         "o4-mini": 200_000,
     }
 
-    length: str = "max_tokens"
+    limit_field: str = "max_tokens"
 
     def _makers(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
         from openai import AsyncOpenAI, OpenAI
@@ -48,7 +48,7 @@ class OpenAISummarizer(VendorSummarizer):
 
     def _respond(self, request: SummaryRequest) -> Any:
         messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": prompt_of(request)}]
-        fields: dict[str, Any] = {self.length: self._most(request), "extra_body": dict(self.options)}
+        fields: dict[str, Any] = {self.limit_field: self._most(request), "extra_body": dict(self.options)}
         return self._asked.chat.completions.create(model=self.model, messages=messages, **fields)
 
     def _is_withheld(self, response: Json) -> bool:
