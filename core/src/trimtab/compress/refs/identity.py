@@ -21,7 +21,8 @@ _FORM_DIGITS: Final = 8
 _FORM: Final = re.compile("[aortu][0-9]{1,9}\\.[0-9]{1,9}(?:\\.[0-9a-f]{8})?")
 _EDGES: Final = " \t\r\n"
 # Fields that come and go between one sending and the next.
-_FLEETING: Final = frozenset(["cache_control", "cachePoint", "cache_point", "id", "status", "index"])
+_CACHING: Final = frozenset(["cache_control", "cachePoint", "cache_point"])
+_FLEETING: Final = _CACHING | {"id", "status", "index"}
 # Clients that read and write arguments have another spelling for whole numbers.
 _WHOLE: Final = re.compile("(?<=[0-9])\\.0(?=[],}])")
 
@@ -92,8 +93,11 @@ def _said(part: Part) -> str:
         return part.text.strip(_EDGES)
     if part.kind == "call":
         return f"{part.name}\1{_WHOLE.sub('', _spelt(as_object(part.value)))}"
-    texts = _only_texts(part.value) if part.kind == "result" else None
-    return _spelt(_lasting(part.value)) if texts is None else "\1".join(one.strip(_EDGES) for one in texts)
+    if part.kind != "result":
+        return _spelt(_lasting(part.value))
+    texts = _only_texts(part.value)
+    # An id or a status is what the tool says there.
+    return _spelt(_lasting(part.value, _CACHING)) if texts is None else "\1".join(one.strip(_EDGES) for one in texts)
 
 
 def _only_texts(value: Json) -> list[str] | None:
@@ -106,15 +110,15 @@ def _only_texts(value: Json) -> list[str] | None:
 
 
 def _is_alone(block: dict[str, Json]) -> bool:
-    return block.keys() <= {"type", "text", *_FLEETING}
+    return block.keys() <= {"type", "text", *_CACHING}
 
 
-def _lasting(value: Json) -> Json:
+def _lasting(value: Json, fleeting: Container[str] = _FLEETING) -> Json:
     """A block without the fields that come and go; a list of blocks likewise."""
     if isinstance(value, list):
-        return [_lasting(one) for one in value]
+        return [_lasting(one, fleeting) for one in value]
     if isinstance(value, dict):
-        return {key: one for key, one in value.items() if key not in _FLEETING}
+        return {key: one for key, one in value.items() if key not in fleeting}
     return value
 
 
