@@ -81,9 +81,13 @@ def test_one_verdict(lane: str, how: str) -> None:
 
 @pytest.mark.parametrize("lane", LANES)
 @pytest.mark.parametrize("how", ENDS)
-def test_r5_without_a_tracer(lane: str, how: str) -> None:
+def test_r5_without_a_tracer(lane: str, how: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Ending a turn raises nothing of its own and writes nothing, for success, error and cancel."""
+    before = capfd.readouterr()
+    assert before.out == before.err == ""
     test_one_verdict(lane, how)
+    after = capfd.readouterr()
+    assert after.out == after.err == ""
 
 
 @pytest.mark.parametrize("lane", LANES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from trimtab import Host, Policy
@@ -126,9 +124,11 @@ def test_the_window_moves_seldom(name: str) -> None:
 def test_the_same_session_is_served_alike() -> None:
     """Two agents of the same session send the same bytes."""
     messages, lengths = trimmed("anthropic", 3)
-    sent: list[list[Any]] = []
-    for _ in range(2):
+    rows = [Row(id=f"r{at}", messages=(one,)) for at, one in enumerate(messages)]
+    sent: tuple[list[str], list[str]] = ([], [])
+    for found in sent:
         agent = Agent("anthropic", SETTINGS)
-        rows = [Row(id=f"r{at}", messages=(one,)) for at, one in enumerate(messages)]
-        sent.append([canonical(agent.base) for length in lengths[::10] if agent.turn(rows[:length]) or True])
+        for length in lengths[::10]:
+            agent.turn(rows[: length - 1])
+            found.append(canonical(agent.step(messages[length - 1 : length])[0]))
     assert sent[0] == sent[1]
