@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Memo, Row, dump_memo, load_memo
 from trimtab.compaction.memo import beside_summary, is_summary
@@ -184,6 +185,21 @@ def test_what_stands_beside_a_summary(protocol: str) -> None:
             [message] = shape.read([shape.user_text(f"{row}\n\n{words}" if words else row)])
             assert is_summary(message)
             assert [part.text for part in beside_summary(message).parts if part.kind == "text"] == [words] * bool(words)
+
+
+def test_a_file_whose_name_ends_like_another_is_named() -> None:
+    """The durable summary that is sent on lists `old-spec.pdf`; that does not name `spec.pdf`, which came later."""
+    rows = opening_rows("openai-chat")
+    first, last = Attachment(id="1", name="old-spec.pdf"), Attachment(id="2", name="spec.pdf")
+    rows = [evolve(rows[0], attachments=(first,)), *rows[1:-1], evolve(rows[-1], attachments=(last,))]
+    served = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer()).serve(rows)
+    assert served.retained.files == (first, last)
+    loop = LoopCompactor("openai-chat", SETTINGS, RememberingSummarizer(), files=served.retained.files)
+    turn = [message for number in range(14) for message in stepped("openai-chat", number)]
+    found = loop.step([*served.messages, *turn], memo=served.memo)
+    assert found.memo.fold is not None
+    assert found.memo.fold.files == (last,)
+    assert str(found.messages).count(": old-spec.pdf]") == str(found.messages).count(": spec.pdf]") == 1
 
 
 def test_a_memo_without_a_fold_is_damaged() -> None:

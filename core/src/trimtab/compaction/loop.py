@@ -17,7 +17,7 @@ from trimtab.compaction.folding import Folding, Made
 from trimtab.compaction.manifests import Retained, retained
 from trimtab.compaction.memo import Memo, beside_summary, blobs_named, checked_memo, digest_of, is_summary, with_memo
 from trimtab.compaction.portions import room_of, summary_of
-from trimtab.compaction.record import FoldRecord
+from trimtab.compaction.record import FoldRecord, is_listed
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize, listed_files, listed_messages
@@ -206,7 +206,7 @@ class LoopCompactor:
     def _unnamed(self, kept: Iterable[Message]) -> tuple[Attachment, ...]:
         """The files that no summary names which is sent on."""
         texts = "\n".join(text for message in kept if is_summary(message) for text in texts_of(message))
-        return tuple(file for file in self._files if file.name not in texts)
+        return tuple(file for file in self._files if not is_listed(file.name, texts))
 
     def _settled(self, plan: _Plan, made: _Folded | None, now: Due) -> Stepped:
         """What is sent now. Where nothing could be folded it is not tried again at each step."""

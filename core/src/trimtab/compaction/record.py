@@ -26,6 +26,7 @@ __all__ = [
     "dump_record",
     "dump_row",
     "index_text",
+    "is_listed",
     "listed_name",
     "load_record",
     "load_row",
@@ -222,6 +223,12 @@ def index_text(record: FoldRecord) -> str:
 def listed_name(name: str) -> str:
     """A name as it stands in a list: as it is, or quoted as JSON where it would end the list or begin a line."""
     return name if _PLAIN_NAME.fullmatch(name) else canonical(name)
+
+
+def is_listed(name: str, text: str) -> bool:
+    """Whether a list in this text has the name: not as a part of another one."""
+    shown = listed_name(name)
+    return any(f"{before} {shown}{behind}" in text for before in ":," for behind in ",]")
 
 
 def _listed(blobs: Sequence[Blob]) -> str:
