@@ -206,3 +206,14 @@ def test_files_are_named_once(host: Host) -> None:
     assert stepped.memo.fold is not None
     sent = json.dumps(stepped.messages)
     assert (sent.count("old.pdf"), sent.count("new.pdf")) == (1, 1)
+
+
+def test_files_that_were_named_stay_named() -> None:
+    """A later compactor that is given none names what an earlier fold of the turn named."""
+    messages: list[Json] = [REQUEST, *(one for number in range(20) for one in step(number, shelf(number)))]
+    memo = loop(files=[Attachment(id="1", name="old.pdf")]).step(messages).memo
+    more = [one for number in range(20, 50) for one in step(number, shelf(number))]
+    stepped = loop().step([*messages, *more], memo=memo)
+    assert stepped.event is not None
+    assert stepped.event.kind == "done"
+    assert json.dumps(stepped.messages).count("old.pdf") == 1

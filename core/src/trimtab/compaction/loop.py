@@ -196,7 +196,7 @@ class LoopCompactor:
         record = evolve(
             before,
             summary=summary,
-            files=self._unnamed(plan.messages[at] for at in kept),
+            files=tuple(dict.fromkeys([*before.files, *self._unnamed(plan.messages[at] for at in kept)])),
             blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
         )
         if self._archiver.is_on:

@@ -89,7 +89,7 @@ class Archived:
 
 @frozen(kw_only=True)
 class FoldRecord:
-    """A durable fold.
+    """A fold as it is stored: one between turns, or in a memo one inside a turn, which has no rows.
 
     Attributes:
         boundary: id of the last row that is folded.
