@@ -23,7 +23,7 @@ from trimtab.compaction import (
     dump_record,
     slide,
 )
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compress import Block, CompressSession
 from trimtab.testing.folds import RememberingSummarizer, refused, rows_of
 from trimtab.types import Json

@@ -25,8 +25,8 @@ from trimtab.compaction import (
     load_row,
     slide,
 )
-from trimtab.compaction.manifests import blobs_of
-from trimtab.compaction.record import Archived, index_text
+from trimtab.compaction.stored.manifests import blobs_of
+from trimtab.compaction.stored.record import Archived, index_text
 from trimtab.errors import CallerError
 from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.compaction import DurableCompactor, FoldSettings, Row, SummaryRequest, parse_summary
+from trimtab.compaction.asking.transcript import transcript
 from trimtab.compaction.summarizers import ExtractiveSummarizer
 from trimtab.compaction.summarizers.facts import facts_in
-from trimtab.compaction.transcript import transcript
 from trimtab.testing import SummarizerContract
 from trimtab.testing.briefings import briefing, kept
 from trimtab.testing.sessions_told import KINDS, session_told

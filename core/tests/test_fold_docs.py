@@ -26,8 +26,8 @@ from trimtab.compaction import (
     load_memo,
     tokens_of,
 )
-from trimtab.compaction.record import NEWEST, summary_text
 from trimtab.compaction.repair import RepairKind
+from trimtab.compaction.stored.record import NEWEST, summary_text
 from trimtab.testing.conversations import WRITERS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "compaction.md").read_text(encoding="utf-8")

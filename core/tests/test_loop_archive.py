@@ -22,7 +22,7 @@ from trimtab.compaction import (
     dump_memo,
     load_memo,
 )
-from trimtab.compaction.record import NEWEST
+from trimtab.compaction.stored.record import NEWEST
 from trimtab.errors import CallerError
 from trimtab.testing.faults import FailingStore
 from trimtab.testing.folds import RememberingSummarizer

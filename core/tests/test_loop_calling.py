@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from trimtab.compaction import DurableCompactor, Event, FoldSettings, LoopCompactor, Row, SummaryRequest, calling
-from trimtab.compaction.usage import tokens_of
+from trimtab.compaction import DurableCompactor, Event, FoldSettings, LoopCompactor, Row, SummaryRequest
+from trimtab.compaction.asking import calling
+from trimtab.compaction.measuring.usage import tokens_of
 from trimtab.errors import CallerError
 from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json

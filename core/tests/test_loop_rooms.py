@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.compaction import FoldSettings, LoopCompactor, SummaryRequest
-from trimtab.compaction.calling import TOO_LONG, Asking, run
-from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.portions import PROMPT_TOKENS, Room, room_of, summary_of
+from trimtab.compaction.asking.calling import TOO_LONG, Asking, run
+from trimtab.compaction.asking.portions import PROMPT_TOKENS, Room, room_of, summary_of
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.settings import tokens_in
 from trimtab.compaction.summarizers import CallableSummarizer, ChainSummarizer
 from trimtab.compaction.types import Summarize

@@ -8,8 +8,8 @@ import pytest
 from attrs import evolve
 
 from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Memo, Row, dump_memo, load_memo
-from trimtab.compaction.memo import beside_summary, is_summary
-from trimtab.compaction.record import SUMMARY_OPENING, Archived, Blob, FoldRecord, summary_text
+from trimtab.compaction.stored.memo import beside_summary, is_summary
+from trimtab.compaction.stored.record import SUMMARY_OPENING, Archived, Blob, FoldRecord, summary_text
 from trimtab.compaction.types import Attachment, SummaryRequest
 from trimtab.errors import CallerError
 from trimtab.testing.folds import RememberingSummarizer, refused

@@ -10,7 +10,7 @@ import pytest
 from attrs import frozen
 
 from trimtab._json import canonical, utf8
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compress import CompressConfig
 from trimtab.compress.rebuild import rebuild_state

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from trimtab.compaction.prose import LEAST_PROSE, is_prose
-from trimtab.compaction.reply import parse_summary
+from trimtab.compaction.asking.prose import LEAST_PROSE, is_prose
+from trimtab.compaction.asking.reply import parse_summary
 
 SUMMARY: Final = (
     "## Goal\n- Fix the export of AB-12.\n\n## Decisions\n- Keep the cursor open until 500 rows are written.\n\n"

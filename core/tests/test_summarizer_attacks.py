@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from trimtab.compaction import DurableCompactor, FoldSettings, Row, SummaryRequest
-from trimtab.compaction.calling import ask as fold
-from trimtab.compaction.calling import run
+from trimtab.compaction.asking.calling import ask as fold
+from trimtab.compaction.asking.calling import run
 from trimtab.compaction.summarizers import AnthropicSummarizer, ChainSummarizer, OpenAISummarizer
 from trimtab.errors import CallerError, SummaryFailed
 from trimtab.testing.vendors import Server, serving, spoken

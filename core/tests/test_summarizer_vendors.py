@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from trimtab.compaction import SummaryRequest
-from trimtab.compaction.calling import arun, ask, run
+from trimtab.compaction.asking.calling import arun, ask, run
 from trimtab.compaction.summarizers import (
     AnthropicSummarizer,
     ChainSummarizer,

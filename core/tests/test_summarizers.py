@@ -15,8 +15,8 @@ import pytest
 
 import trimtab.builtin
 from trimtab.compaction import SummaryRequest
-from trimtab.compaction.calling import Asking, arun, ask, run
-from trimtab.compaction.portions import PROMPT_TOKENS
+from trimtab.compaction.asking.calling import Asking, arun, ask, run
+from trimtab.compaction.asking.portions import PROMPT_TOKENS
 from trimtab.compaction.summarizers import (
     CallableSummarizer,
     ChainSummarizer,

@@ -22,8 +22,8 @@ from trimtab.compaction import (
     parse_summary,
     summarizers,
 )
-from trimtab.compaction.asides import MOST_MARKS
-from trimtab.compaction.prose import LEAST_PROSE
+from trimtab.compaction.asking.asides import MOST_MARKS
+from trimtab.compaction.asking.prose import LEAST_PROSE
 from trimtab.compaction.summarizers.outline import SECTIONS
 from trimtab.testing import SummarizerContract
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trimtab.compaction import SummaryRequest
-from trimtab.compaction.calling import run
-from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.portions import PROMPT_TOKENS, Room, summary_of
+from trimtab.compaction.asking.calling import run
+from trimtab.compaction.asking.portions import PROMPT_TOKENS, Room, summary_of
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.settings import FoldSettings
 from trimtab.testing.briefings import briefing
 from trimtab.tokens import Estimate

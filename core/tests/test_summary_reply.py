@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trimtab.compaction.asides import code_blocks
-from trimtab.compaction.prose import LEAST_PROSE
-from trimtab.compaction.reply import parse_summary
+from trimtab.compaction.asking.asides import code_blocks
+from trimtab.compaction.asking.prose import LEAST_PROSE
+from trimtab.compaction.asking.reply import parse_summary
 
 SUMMARY = "The user asked for the invoice of order A-4711; it was sent to billing@example.com on 3 May."
 CODE = "The tags are written like this, and that must stay as it is:\n\n```\n<analysis>kept</analysis>\n\n\n\nx\n```"

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.codecs.leaves import MEDIA_KEYS, MEDIA_TYPES
-from trimtab.compaction.media import is_medium, payloads_in, without_payloads
-from trimtab.compaction.transcript import transcript
+from trimtab.compaction.asking.transcript import transcript
+from trimtab.compaction.measuring.media import is_medium, payloads_in, without_payloads
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.lookup import shape_of
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.compaction import SummaryRequest
+from trimtab.compaction.asking.transcript import Piece, ends_of, pieces, transcript
 from trimtab.compaction.summarizers import ExtractiveSummarizer
-from trimtab.compaction.transcript import Piece, ends_of, pieces, transcript
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.lookup import shape_of
 

@@ -22,7 +22,7 @@ from trimtab.compaction import (
     dump_memo,
     dump_record,
 )
-from trimtab.compaction.record import summary_text
+from trimtab.compaction.stored.record import summary_text
 from trimtab.compress import dump_state
 from trimtab.host.tools import PROTOCOLS
 from trimtab.marker import line

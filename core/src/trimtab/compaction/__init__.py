@@ -6,17 +6,17 @@ the window without a summarizer. All work on the messages of any wire protocol, 
 
 from __future__ import annotations
 
-from trimtab.compaction.archive import Archive, archive_of, archive_row
+from trimtab.compaction.asking.reply import parse_summary
 from trimtab.compaction.durable import DurableCompactor, Served
 from trimtab.compaction.loop import LoopCompactor, Stepped
-from trimtab.compaction.manifests import Retained
-from trimtab.compaction.memo import Memo, dump_memo, load_memo
-from trimtab.compaction.record import Archived, Blob, FoldRecord, dump_record, dump_row, load_record, load_row
+from trimtab.compaction.measuring.usage import tokens_of
 from trimtab.compaction.repair import Repair
-from trimtab.compaction.reply import parse_summary
 from trimtab.compaction.settings import Budgets, FoldSettings
+from trimtab.compaction.stored.archive import Archive, archive_of, archive_row
+from trimtab.compaction.stored.manifests import Retained
+from trimtab.compaction.stored.memo import Memo, dump_memo, load_memo
+from trimtab.compaction.stored.record import Archived, Blob, FoldRecord, dump_record, dump_row, load_record, load_row
 from trimtab.compaction.types import Attachment, Event, Row, SummaryRequest
-from trimtab.compaction.usage import tokens_of
 from trimtab.compaction.window import Slid, slide
 
 __all__ = [

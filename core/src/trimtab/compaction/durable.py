@@ -8,20 +8,20 @@ from typing import TypeAlias, TypeVar
 
 from attrs import evolve, field, frozen
 
-from trimtab.compaction.archive import Archiver, bounded
-from trimtab.compaction.calling import Asking
+from trimtab.compaction.asking.calling import Asking
+from trimtab.compaction.asking.portions import room_of, summary_of
 from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import turns
-from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, without_window
 from trimtab.compaction.folding import Folding, Made
-from trimtab.compaction.manifests import Retained, blobs_of, files_of, retained
-from trimtab.compaction.memo import Memo, checked_memo, is_summary, with_memo
-from trimtab.compaction.portions import room_of, summary_of
+from trimtab.compaction.measuring.estimate import Estimator, Measured
 from trimtab.compaction.prompt import Prompt, checked_rows, measured, prompt_of
-from trimtab.compaction.record import FoldRecord, summary_text
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
+from trimtab.compaction.stored.archive import Archiver, bounded
+from trimtab.compaction.stored.manifests import Retained, blobs_of, files_of, retained
+from trimtab.compaction.stored.memo import Memo, checked_memo, is_summary, with_memo
+from trimtab.compaction.stored.record import FoldRecord, summary_text
 from trimtab.compaction.types import Event, OnEvent, Row, Summarize
 from trimtab.errors import EnvelopeError, SummaryFailed
 from trimtab.types import BlobStore, Json

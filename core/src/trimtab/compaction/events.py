@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from attrs import define, evolve, field
 
-from trimtab.compaction.calling import LONGEST_REPLY, Asking
+from trimtab.compaction.asking.calling import LONGEST_REPLY, Asking
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compaction.types import Event, Lane, OnEvent
 from trimtab.telemetry import log, span

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from attrs import field, frozen
 
-from trimtab.compaction.archive import Archiver
-from trimtab.compaction.calling import Asking, arun, limit_of, run
+from trimtab.compaction.asking.calling import Asking, arun, limit_of, run
 from trimtab.compaction.chosen import summarizer_of
 from trimtab.compaction.events import Due, archiving, due, metered
+from trimtab.compaction.stored.archive import Archiver
 from trimtab.compaction.types import Lane, OnEvent, Summarize
 from trimtab.errors import CallerError
 

@@ -7,21 +7,29 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from trimtab.compaction.archive import Archiver, bounded
-from trimtab.compaction.calling import TOO_LONG, Asking
+from trimtab.compaction.asking.calling import TOO_LONG, Asking
+from trimtab.compaction.asking.portions import room_of, summary_of
 from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import clean_cuts
-from trimtab.compaction.estimate import Estimator, Measured
 from trimtab.compaction.events import Due, without_window
 from trimtab.compaction.folding import Folding, Made
-from trimtab.compaction.manifests import Retained, retained
-from trimtab.compaction.memo import Memo, beside_summary, blobs_named, checked_memo, digest_of, is_summary, with_memo
-from trimtab.compaction.portions import room_of, summary_of
-from trimtab.compaction.record import FoldRecord, is_listed
+from trimtab.compaction.measuring.estimate import Estimator, Measured
+from trimtab.compaction.measuring.usage import tokens_of
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
+from trimtab.compaction.stored.archive import Archiver, bounded
+from trimtab.compaction.stored.manifests import Retained, retained
+from trimtab.compaction.stored.memo import (
+    Memo,
+    beside_summary,
+    blobs_named,
+    checked_memo,
+    digest_of,
+    is_summary,
+    with_memo,
+)
+from trimtab.compaction.stored.record import FoldRecord, is_listed
 from trimtab.compaction.types import Attachment, Event, OnEvent, Summarize, listed_files, listed_messages
-from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import SummaryFailed
 from trimtab.types import BlobStore, Json

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import field, frozen
 
-from trimtab.compaction.estimate import Estimator, Measured
-from trimtab.compaction.record import FoldRecord
+from trimtab.compaction.measuring.estimate import Estimator, Measured
+from trimtab.compaction.measuring.usage import tokens_of
+from trimtab.compaction.stored.record import FoldRecord
 from trimtab.compaction.types import Row
-from trimtab.compaction.usage import tokens_of
 from trimtab.envelope import warn_of_texts
 from trimtab.errors import CallerError
 from trimtab.wire.histories import Message, Shape

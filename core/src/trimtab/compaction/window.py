@@ -9,11 +9,11 @@ from attrs import field, frozen
 
 from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.cuts import turns
-from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.manifests import Retained, retained
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.prompt import checked_rows, cleared, system_of
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
+from trimtab.compaction.stored.manifests import Retained, retained
 from trimtab.compaction.types import Row
 from trimtab.errors import CallerError
 from trimtab.types import Json

@@ -14,7 +14,7 @@ from hashlib import sha256
 from attrs import evolve, field, frozen
 
 from trimtab._json import canonical, utf8
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.settings import FoldSettings
 from trimtab.types import Json
 from trimtab.wire.histories import Shape

@@ -10,10 +10,10 @@ from attrs import evolve, field, frozen
 from trimtab._json import blob_id, canonical
 from trimtab.compaction.durable import DurableCompactor, Served
 from trimtab.compaction.loop import LoopCompactor, Stepped
-from trimtab.compaction.memo import Memo
-from trimtab.compaction.record import FoldRecord
 from trimtab.compaction.repair import Repair
 from trimtab.compaction.settings import FoldSettings
+from trimtab.compaction.stored.memo import Memo
+from trimtab.compaction.stored.record import FoldRecord
 from trimtab.compaction.types import Event, Row, Summarize
 from trimtab.compress.config import CompressConfig
 from trimtab.compress.own import own_calls

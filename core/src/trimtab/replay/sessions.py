@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from attrs import field, frozen
 
 from trimtab import marker
-from trimtab.compaction.record import SUMMARY_OPENING
+from trimtab.compaction.stored.record import SUMMARY_OPENING
 from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import CallerError
 from trimtab.types import Json

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from trimtab.compaction.transcript import transcript
+from trimtab.compaction.asking.transcript import transcript
 from trimtab.types import Json
 from trimtab.wire.histories import Message
 from trimtab.wire.lookup import shape_of

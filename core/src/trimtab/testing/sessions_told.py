@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from trimtab.compaction.transcript import transcript
+from trimtab.compaction.asking.transcript import transcript
 from trimtab.testing.briefings import Briefing
 from trimtab.types import Json
 from trimtab.wire.lookup import shape_of

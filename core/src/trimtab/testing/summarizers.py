@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Final, cast
 import pytest
 
 from trimtab.compaction import SummaryRequest, parse_summary
-from trimtab.compaction.calling import TOO_LONG, answer
-from trimtab.compaction.transcript import transcript
+from trimtab.compaction.asking.calling import TOO_LONG, answer
+from trimtab.compaction.asking.transcript import transcript
 from trimtab.compaction.types import Summarize
 from trimtab.errors import SummaryFailed
 from trimtab.testing.briefings import briefing, kept

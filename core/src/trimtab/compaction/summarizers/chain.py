@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from trimtab.compaction.calling import answer, attempted, is_async, limit_of, told, usable
+from trimtab.compaction.asking.calling import answer, attempted, is_async, limit_of, told, usable
 from trimtab.compaction.settings import tokens_in
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed

@@ -10,10 +10,10 @@ from typing import Final, Literal, TypeAlias, TypedDict
 from attrs import field, frozen
 
 from trimtab._json import canonical, decode_or_none
+from trimtab.compaction.asking.transcript import Piece, pieces
 from trimtab.compaction.summarizers.facts import Fact, facts_in
 from trimtab.compaction.summarizers.sentences import EDGES, flat, left, right, sentences
 from trimtab.compaction.summarizers.words import tells_decision, tells_failure, tells_rule
-from trimtab.compaction.transcript import Piece, pieces
 from trimtab.tables import fold
 
 __all__ = ["STEP", "Section", "Source", "Unit", "tight", "unit", "units_of"]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from attrs import Factory, field, frozen
 
-from trimtab.compaction.calling import TOO_LONG
+from trimtab.compaction.asking.calling import TOO_LONG
 from trimtab.compaction.types import SummaryRequest
 from trimtab.errors import CallerError, MissingExtra, SummaryFailed
 from trimtab.types import Json

@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 from attrs import Attribute, AttrsInstance, asdict, field, fields_dict, frozen
 
 from trimtab._json import canonical, check
+from trimtab.compaction.measuring.usage import tokens_of
 from trimtab.compaction.types import Attachment, Row
-from trimtab.compaction.usage import tokens_of
 from trimtab.convert import ShapeError, structure
 from trimtab.errors import CallerError, UnsupportedOutput
 from trimtab.marker import uri

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Final
 
 from trimtab._json import canonical, decode_or_none
-from trimtab.compaction.asides import code_blocks, in_spans, repeats_marks, summary_tags, unfenced, without_notes
-from trimtab.compaction.prose import LEAST_PROSE, is_prose
-from trimtab.compaction.refusals import is_refusal
+from trimtab.compaction.asking.asides import code_blocks, in_spans, repeats_marks, summary_tags, unfenced, without_notes
+from trimtab.compaction.asking.prose import LEAST_PROSE, is_prose
+from trimtab.compaction.asking.refusals import is_refusal
 from trimtab.errors import UnsupportedOutput
 from trimtab.lenient import loads
 from trimtab.measure import shown

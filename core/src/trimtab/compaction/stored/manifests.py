@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
 
-from trimtab.compaction.archive import archive_row, archived
-from trimtab.compaction.record import Blob, FoldRecord
+from trimtab.compaction.stored.archive import archive_row, archived
+from trimtab.compaction.stored.record import Blob, FoldRecord
 from trimtab.compaction.types import Attachment, Row
 from trimtab.envelope import BlobRef, Envelope, read
 from trimtab.marker import HANDLE_DIGITS

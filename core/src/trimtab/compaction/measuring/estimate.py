@@ -9,7 +9,7 @@ from typing import Final
 from attrs import frozen
 
 from trimtab._json import canonical
-from trimtab.compaction.media import is_medium, payloads_in
+from trimtab.compaction.measuring.media import is_medium, payloads_in
 from trimtab.compaction.settings import FoldSettings
 from trimtab.compress.refs.identity import texts_of
 from trimtab.errors import UnsupportedOutput

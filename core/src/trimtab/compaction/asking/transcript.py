@@ -15,7 +15,7 @@ from typing import Final, Literal
 from attrs import frozen
 
 from trimtab.codecs.leaves import MIME_KEYS
-from trimtab.compaction.media import is_medium, without_payloads
+from trimtab.compaction.measuring.media import is_medium, without_payloads
 from trimtab.excerpt.edges import head_stop, tail_start
 from trimtab.measure import shown
 from trimtab.types import Json

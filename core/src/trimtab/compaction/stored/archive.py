@@ -13,12 +13,12 @@ from attrs import evolve, field, frozen
 
 from trimtab._json import blob_id, canonical
 from trimtab.codecs.leaves import MIME_KEYS
+from trimtab.compaction.asking.transcript import LABELS
 from trimtab.compaction.chosen import Protocol, shape_named
-from trimtab.compaction.estimate import Estimator
-from trimtab.compaction.media import payloads_in
-from trimtab.compaction.record import NEWEST, Archived, FoldRecord, index_text
+from trimtab.compaction.measuring.estimate import Estimator
+from trimtab.compaction.measuring.media import payloads_in
 from trimtab.compaction.settings import Budgets
-from trimtab.compaction.transcript import LABELS
+from trimtab.compaction.stored.record import NEWEST, Archived, FoldRecord, index_text
 from trimtab.compaction.types import listed_messages
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput

@@ -7,10 +7,10 @@ from typing import Final
 
 from attrs import frozen
 
-from trimtab.compaction.calling import TOO_LONG, Asking, ask
-from trimtab.compaction.estimate import Estimator
+from trimtab.compaction.asking.calling import TOO_LONG, Asking, ask
+from trimtab.compaction.asking.transcript import ends_of, entries
+from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.settings import tokens_in
-from trimtab.compaction.transcript import ends_of, entries
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import SummaryFailed
 from trimtab.wire.histories import Message

@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from trimtab.compaction.prose import LEAST_PROSE
-from trimtab.compaction.reply import parse_summary
+from trimtab.compaction.asking.prose import LEAST_PROSE
+from trimtab.compaction.asking.reply import parse_summary
 from trimtab.compaction.types import Summarize, SummaryRequest
 from trimtab.errors import CallerError, SummaryFailed
 

@@ -11,7 +11,8 @@ from attrs import evolve, frozen
 
 from trimtab._json import decode_or_none, utf8
 from trimtab.codecs.leaves import strings
-from trimtab.compaction.record import (
+from trimtab.compaction.measuring.usage import tokens_of
+from trimtab.compaction.stored.record import (
     SUMMARY_OPENING,
     Blob,
     FoldRecord,
@@ -21,7 +22,6 @@ from trimtab.compaction.record import (
     opened,
     summary_text,
 )
-from trimtab.compaction.usage import tokens_of
 from trimtab.compress.refs.identity import key_of, texts_of
 from trimtab.errors import CallerError
 from trimtab.marker import parse, uri

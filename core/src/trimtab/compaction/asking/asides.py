@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from trimtab.compaction.prose import LEAST_PROSE, is_prose
+from trimtab.compaction.asking.prose import LEAST_PROSE, is_prose
 from trimtab.lenient.thoughts import TAG, Tag, read_tag
 from trimtab.tables import fold
 
