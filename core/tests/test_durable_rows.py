@@ -26,7 +26,7 @@ from trimtab.compaction import (
     slide,
 )
 from trimtab.compaction.stored.manifests import blobs_of
-from trimtab.compaction.stored.record import Archived, index_text
+from trimtab.compaction.stored.record import Index, index_text
 from trimtab.errors import CallerError
 from trimtab.testing.folds import RememberingSummarizer, refused
 from trimtab.types import Json
@@ -180,13 +180,14 @@ def test_stored_outputs_that_were_not_read(lane: Callable[[list[Row]], Any], cap
 @pytest.mark.parametrize("name", ["archive", "index"])
 def test_an_archive_that_is_damaged(name: str, entry: dict[str, Json]) -> None:
     """It is refused when the record is loaded, not when the model reads."""
-    entry = {"id": "0" * 32, "chars": 3, "kind": "messages", **entry}
+    more = {"blobs": 0, "archive": 0} if name == "index" else {}
+    entry = {"id": "0" * 32, "chars": 3, "kind": "messages", **more, **entry}
     with pytest.raises(CallerError, match="the stored fold is damaged"):
         load_record({**dump_record(RECORD), name: entry if name == "index" else [entry]})
-    whole = Archived(id="0" * 32, chars=3, kind="messages")
-    record = load_record({**dump_record(RECORD), "index": {"id": "0" * 32, "chars": 3, "kind": "messages"}})
-    assert record is not None
-    assert record.index == whole
+    whole = Index(id="0" * 32, chars=3, kind="index", blobs=0, archive=0)
+    assert load_record(dump_record(evolve(RECORD, index=whole))) == evolve(RECORD, index=whole)
+    with pytest.raises(CallerError, match="its index lists 1 blobs"):
+        load_record(dump_record(evolve(RECORD, index=evolve(whole, blobs=1))))
 
 
 def anthropic(number: int) -> list[Json]:

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from trimtab.compaction import DurableCompactor, FoldSettings, LoopCompactor, Memo, Row, dump_memo, load_memo
 from trimtab.compaction.stored.memo import beside_summary, is_summary
-from trimtab.compaction.stored.record import SUMMARY_OPENING, Archived, Blob, FoldRecord, summary_text
+from trimtab.compaction.stored.record import SUMMARY_OPENING, Archived, Blob, FoldRecord, Index, summary_text
 from trimtab.compaction.types import Attachment, SummaryRequest
 from trimtab.errors import CallerError
 from trimtab.testing.folds import RememberingSummarizer, refused
@@ -177,7 +177,7 @@ def test_what_stands_beside_a_summary(protocol: str) -> None:
         files=(Attachment(id="f", name="a]\n\n[b.pdf"),),
         blobs=(Blob(tool="read\n\n", uri="trimtab:0123456789abcdef"),),
         archive=archive,
-        index=archive[0],
+        index=Index(id="f" * 32, chars=9, kind="index", blobs=1, archive=30),
     )
     for one in (record, FoldRecord(boundary="r", made_at="r", summary="All is well.")):
         row = summary_text(one, **names)

@@ -22,7 +22,7 @@ from trimtab.compaction import (
     dump_memo,
     dump_record,
 )
-from trimtab.compaction.stored.record import summary_text
+from trimtab.compaction.stored.record import Index, summary_text
 from trimtab.compress import dump_state
 from trimtab.host.tools import PROTOCOLS
 from trimtab.marker import line
@@ -286,7 +286,7 @@ FOLD = FoldRecord(
 MANY = evolve(
     FOLD,
     blobs=tuple(Blob(tool="read", uri=f"trimtab:{number:016}") for number in range(30)),
-    index=Archived(id="fedcba9876543210" * 2, chars=800, kind="index"),
+    index=Index(id="fedcba9876543210" * 2, chars=800, kind="index", blobs=30, archive=2),
 )
 MEMO = Memo(
     consumed=14, digest="0123456789abcdef" * 4, kept=(0, 9), fold=evolve(FOLD, boundary="", made_at=""), fruitless=1

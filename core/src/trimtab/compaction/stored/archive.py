@@ -18,7 +18,7 @@ from trimtab.compaction.chosen import Protocol, shape_named
 from trimtab.compaction.measuring.estimate import Estimator
 from trimtab.compaction.measuring.media import payloads_in
 from trimtab.compaction.settings import Budgets
-from trimtab.compaction.stored.record import NEWEST, Archived, FoldRecord, index_text
+from trimtab.compaction.stored.record import NEWEST, Archived, FoldRecord, Index, index_text
 from trimtab.compaction.types import listed_messages
 from trimtab.envelope import BlobRef, Envelope
 from trimtab.errors import CallerError, UnsupportedOutput
@@ -97,14 +97,17 @@ class Archiver:
     def archived(self, record: FoldRecord, messages: Sequence[Message]) -> tuple[FoldRecord, dict[str, str]]:
         """The record with the archive of these messages too, and the texts for the store by their ids.
 
-        Where it names too many texts to be named one by one it has an index.
+        Where it has too many texts to name them one by one it has an index, written again when that lacks as many.
         """
         new = _archive(messages)
         record = evolve(record, archive=tuple(dict.fromkeys([*record.archive, *new.entries])))
-        if len(record.blobs) <= NEWEST and len(record.archive) <= NEWEST:
+        blobs, archive = len(record.blobs), len(record.archive)
+        listed = (0, 0) if record.index is None else (record.index.blobs, record.index.archive)
+        if blobs - listed[0] <= NEWEST and archive - listed[1] <= NEWEST:
             return record, dict(new.blobs)
+        # Not at each fold: the indexes would come to the square of what they list.
         text = index_text(record)
-        index = Archived(id=blob_id(text), chars=len(text), kind="index")
+        index = Index(id=blob_id(text), chars=len(text), kind="index", blobs=blobs, archive=archive)
         return evolve(record, index=index), {**new.blobs, index.id: text}
 
     @property

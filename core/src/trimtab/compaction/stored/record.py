@@ -22,6 +22,7 @@ __all__ = [
     "Archived",
     "Blob",
     "FoldRecord",
+    "Index",
     "behind_summary",
     "dump_record",
     "dump_row",
@@ -39,7 +40,7 @@ T = TypeVar("T", bound=AttrsInstance)
 SUMMARY_OPENING: Final = "<conversation-summary>"
 
 NEWEST: Final = 24
-"""So many blobs, and so many texts of the archive, are named one by one beside an index."""
+"""So many blobs, and so many texts of the archive, are named one by one beside an index, and those that it lacks."""
 
 _FIRST: Final = 80  # chars of what is shown of a text, in an index
 _BLANK: Final = " \t\r\n"
@@ -88,6 +89,14 @@ class Archived:
 
 
 @frozen(kw_only=True)
+class Index(Archived):
+    """A text that lists the first so many blobs of a record, and the first so many texts of its archive."""
+
+    blobs: int
+    archive: int
+
+
+@frozen(kw_only=True)
 class FoldRecord:
     """A fold as it is stored: one between turns, or in a memo one inside a turn, which has no rows.
 
@@ -107,7 +116,7 @@ class FoldRecord:
     files: tuple[Attachment, ...] = ()
     blobs: tuple[Blob, ...] = ()
     archive: tuple[Archived, ...] = ()
-    index: Archived | None = None
+    index: Index | None = None
 
 
 def dump_record(record: FoldRecord | None) -> Json:
@@ -130,7 +139,12 @@ def load_record(value: Json) -> FoldRecord | None:
     if value is None:
         return None
     record = opened(value, FoldRecord, "fold")
-    for one in [*record.archive, *([record.index] if record.index else [])]:
+    index = record.index
+    if index is not None and not (0 <= index.blobs <= len(record.blobs) and 0 <= index.archive <= len(record.archive)):
+        raise CallerError(
+            f"the stored fold is damaged: its index lists {index.blobs} blobs, {index.archive} of the archive"
+        )
+    for one in [*record.archive, *([index] if index else [])]:
         if not _BLOB_ID.fullmatch(one.id) or one.chars < 0:
             raise CallerError(f"the stored fold is damaged: a text of id {one.id!r:.80} and {one.chars} chars is none")
     return record
@@ -193,16 +207,17 @@ def summary_text(record: FoldRecord, *, read_tool: str, file_tool: str) -> str:
     if record.files and file_tool:
         names = ", ".join(map(listed_name, dict.fromkeys(one.name for one in record.files)))
         parts.append(f"[Files of this conversation, to be read in full with {file_tool}: {names}]")
-    blobs, archive = record.blobs, record.archive
+    blobs, archive, older = record.blobs, record.archive, 0
     if record.index is not None:
-        blobs, archive = blobs[-NEWEST:], archive[-NEWEST:]
+        blobs = blobs[max(0, min(record.index.blobs, len(blobs) - NEWEST)) :]
+        archive = archive[max(0, min(record.index.archive, len(archive) - NEWEST)) :]
+        older = len(record.blobs) + len(record.archive) - len(blobs) - len(archive)
     if blobs and read_tool:
         parts.append(f"[Tool outputs of this conversation, to be read in full with {read_tool}: {_listed(blobs)}]")
     if archive and read_tool:
         uris = ", ".join(map(_archived, archive))
         parts.append(f"[What this record stands for, word for word, to be read with {read_tool}: {uris}]")
     if record.index is not None and read_tool:
-        older = len(record.blobs) + len(record.archive) - len(blobs) - len(archive)
         parts.append(f"[{older} older ones are listed in {_archived(record.index)}, to be read with {read_tool}]")
     return "\n\n".join(parts)
 
