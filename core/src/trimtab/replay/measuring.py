@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from hashlib import sha256
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from trimtab._json import canonical, utf8
 from trimtab.compaction.measuring.estimate import Estimator
@@ -126,7 +126,6 @@ class Meter:
     def __init__(self, shape: Shape, settings: FoldSettings) -> None:
         """`settings`: say how tokens are counted, so that sizes are those by which folds are decided."""
         self._shape = shape
-        self._settings = settings
         self._estimator = Estimator(settings)
         self._known: dict[bytes, Piece] = {}
         self._natives: Sequence[Json] = ()
@@ -151,8 +150,7 @@ class Meter:
         data = utf8(canonical(value))
         key = sha256(data).digest()
         if key not in self._known:
-            tokens = Estimator(evolve(self._settings, tools=value, system=None)).beside
-            self._known[key] = _piece(data, tokens, 1)
+            self._known[key] = _piece(data, self._estimator.value(value), 1)
         return self._known[key]
 
     def _message(self, at: int, native: Json) -> Piece:

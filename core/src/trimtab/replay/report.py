@@ -143,8 +143,8 @@ def replay(
         CallerError: `pause` is no number of seconds.
         TrimtabError: as `Host.trim_request`; a request cannot be read.
     """
-    if not math.isfinite(pause) or pause < 0:
-        raise CallerError(f"pause is a number of seconds from 0, not {pause}")
+    if not isinstance(pause, int | float) or isinstance(pause, bool) or not math.isfinite(pause) or pause < 0:
+        raise CallerError(f"pause is a number of seconds from 0, not {pause!r:.80}")
     settings = ServeSettings() if settings is None else settings
     rule = rule_for(session.protocol.name) if rule is None else rule
     folds = settings.folds
@@ -160,7 +160,12 @@ def replay(
         told.append((sent.events, sent.repairs))
         if on_served is not None:
             on_served(number, sent)
-    sides = [_sides(prompts, list(cached(prompts, rule, pause=pause))) for prompts in (raw, made)]
+    played = {
+        one.name: [list(cached(prompts, one, pause=pause)) for prompts in (raw, made)]
+        for one in (*RULES.values(), rule)
+    }
+    shown = played[rule.name]
+    sides = [_sides(prompts, caches) for prompts, caches in zip((raw, made), shown, strict=True)]
     budgets = folds.budgets()
     return Report(
         protocol=session.protocol.name,
@@ -172,9 +177,9 @@ def replay(
             Replayed(number=number, raw=one, served=other, events=events, repairs=repairs)
             for number, (one, other, (events, repairs)) in enumerate(zip(*sides, told, strict=True), 1)
         ),
-        raw=_totals(sides[0]),
-        served=_totals(sides[1]),
-        costs=tuple(_cost(one, raw, made, pause) for one in RULES.values()),
+        raw=_totals(sides[0], shown[0]),
+        served=_totals(sides[1], shown[1]),
+        costs=tuple(_cost(one, *played[one.name]) for one in RULES.values()),
         had=had(session),
     )
 
@@ -201,7 +206,7 @@ def _sides(prompts: Sequence[Prompt], caches: Sequence[Cached]) -> list[Side]:
     return sides
 
 
-def _totals(sides: Sequence[Side]) -> Totals:
+def _totals(sides: Sequence[Side], caches: Sequence[Cached]) -> Totals:
     return Totals(
         tokens=sum(one.tokens for one in sides),
         chars=sum(one.chars for one in sides),
@@ -209,12 +214,12 @@ def _totals(sides: Sequence[Side]) -> Totals:
         broken=sum(one.share is not None and one.share < 1 for one in sides),
         read=sum(one.read for one in sides),
         written=sum(one.written for one in sides),
-        cost=_rounded(sum(one.cost for one in sides)),
+        cost=_rounded(sum(one.cost for one in caches)),
     )
 
 
-def _cost(rule: CacheRule, raw: Sequence[Prompt], made: Sequence[Prompt], pause: float) -> Cost:
-    before, after = (sum(one.cost for one in cached(prompts, rule, pause=pause)) for prompts in (raw, made))
+def _cost(rule: CacheRule, raw: Sequence[Cached], made: Sequence[Cached]) -> Cost:
+    before, after = (sum(one.cost for one in caches) for caches in (raw, made))
     return Cost(
         rule=rule.name,
         about=rule.about,

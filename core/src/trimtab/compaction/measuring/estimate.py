@@ -11,7 +11,7 @@ from attrs import frozen
 from trimtab._json import canonical
 from trimtab.compaction.measuring.media import is_medium, payloads_in
 from trimtab.compaction.settings import FoldSettings
-from trimtab.compress.refs.identity import texts_of
+from trimtab.compress.refs.identity import texts_in
 from trimtab.errors import UnsupportedOutput
 from trimtab.pointer import replace
 from trimtab.tokens import Checked
@@ -55,25 +55,25 @@ class Estimator:
     @cached_property
     def beside(self) -> int:
         """Tokens of what a request says beside its messages: tools and system prompt."""
-        return sum(map(self._value, (self._settings.tools, self._settings.system)))
+        return sum(map(self.value, (self._settings.tools, self._settings.system)))
 
     def _part(self, part: Part) -> int:
         if part.kind == "text":
             return self._text(part.text)
         if part.kind == "call":
-            return self._text(part.name) + self._value(part.value)
+            return self._text(part.name) + self.value(part.value)
         if part.kind == "thinking":
-            return sum(map(self._text, texts_of(Message(role="assistant", native=None, parts=(part,)))))
-        return 0 if part.kind == "aside" else self._value(part.value)
+            return sum(map(self._text, texts_in(part)))
+        return 0 if part.kind == "aside" else self.value(part.value)
 
-    def _value(self, value: Json) -> int:
+    def value(self, value: Json) -> int:
         """Tokens of a text, a list of blocks, or any JSON."""
         if value is None:
             return 0
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list | tuple):
-            return sum(map(self._value, value))
+            return sum(map(self.value, value))
         said = member(value, "text")
         if isinstance(said, str) and member(value, "type") in _TEXTS:
             return self._text(said)

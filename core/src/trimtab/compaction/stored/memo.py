@@ -22,7 +22,7 @@ from trimtab.compaction.stored.record import (
     opened,
     summary_text,
 )
-from trimtab.compress.refs.identity import key_of, texts_of
+from trimtab.compress.refs.identity import key_of, texts_in, texts_of
 from trimtab.errors import CallerError
 from trimtab.marker import parse, uri
 from trimtab.types import Json
@@ -171,7 +171,7 @@ def blobs_named(messages: Sequence[Message], gone: Container[int]) -> list[Blob]
 
 def _strings(part: Part) -> Iterator[str]:
     """The texts of a result that may hold markers; of JSON text its strings, each of which has its own."""
-    for text in texts_of(Message(role="user", native=None, parts=(part,))):
+    for text in texts_in(part):
         if "trimtab:" in text:
             value = decode_or_none(text) if text[:1] in ("[", "{") else None
             yield from (said for _, said, _ in strings(text if value is None else value, 1))

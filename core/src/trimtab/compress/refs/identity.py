@@ -14,7 +14,7 @@ from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import spelt, text
 from trimtab.wire.triggers import SERVER_TAGS, spoken
 
-__all__ = ["chars_of", "form_of", "is_form", "key_of", "texts_of"]
+__all__ = ["chars_of", "form_of", "is_form", "key_of", "texts_in", "texts_of"]
 
 _DIGITS: Final = 16
 _FORM_DIGITS: Final = 8
@@ -67,16 +67,18 @@ def is_form(text: str) -> bool:
 
 def texts_of(message: Message) -> list[str]:
     """The texts of a message as a model reads them; media have none."""
-    found = []
-    for part in message.parts:
-        if part.kind == "text":
-            found.append(part.text)
-        elif part.kind in ("call", "result"):
-            found += [part.name] if part.kind == "call" else []
-            found += _texts(part.value)
-        elif part.kind == "thinking":
-            found += _texts(_lasting(part.value))
-    return found
+    return [text for part in message.parts for text in texts_in(part)]
+
+
+def texts_in(part: Part) -> list[str]:
+    """The texts of one part."""
+    if part.kind == "text":
+        return [part.text]
+    if part.kind == "call":
+        return [part.name, *_texts(part.value)]
+    if part.kind == "result":
+        return _texts(part.value)
+    return _texts(_lasting(part.value)) if part.kind == "thinking" else []
 
 
 def chars_of(message: Message) -> int:
