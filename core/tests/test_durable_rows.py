@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -315,3 +316,38 @@ def test_a_store_that_breaks_its_contract(error: BaseException, late: bool) -> N
             compactor(Breaks(error, late=late)).serve(rows)
     assert [event.kind for event in events] == ["compacting", "skipped"]
     assert compactor(MemoryStore()).serve(rows).record is not None
+
+
+@pytest.mark.parametrize("known", ["none", "the first"])
+def test_counts_of_a_fold_that_is_not_served(known: str) -> None:
+    """Where a record is lost the counts that were made under it are no counts of all rows: it is folded again."""
+    compactor = DurableCompactor("openai-chat", SETTINGS, RememberingSummarizer())
+    rows: list[Row] = []
+    records: list[FoldRecord] = []
+    for number in range(40):
+        rows.append(Row(id=f"u{number}", messages=[{"role": "user", "content": "word " * 150}]))
+        served = compactor.serve(rows, records)
+        if served.event is not None and served.record is not None:
+            records.append(served.record)
+        tokens = sum(len(str(message["content"])) // 4 for message in served.messages)
+        rows.append(
+            Row(id=f"a{number}", messages=[{"role": "assistant", "content": "word " * 150}], tokens=tokens + 200)
+        )
+    assert len(records) > 2
+    rows.append(Row(id="last", messages=[{"role": "user", "content": "And now?"}]))
+    served = compactor.serve(rows, None if known == "none" else records[0])
+    assert served.event is not None
+    assert served.event.kind == "done"
+
+
+def test_a_store_that_raises_what_no_future_takes() -> None:
+    """The async twin ends as the sync one does: skipped, with the reason."""
+    rows = [Row(id=str(at), messages=[{"role": "user", "content": "word " * 900}]) for at in range(6)]
+    for raising in (StopIteration(), OSError("full")):
+        compactor = DurableCompactor(
+            "openai-chat", SETTINGS, RememberingSummarizer(), store=Breaks(raising, late=False), owner="conv"
+        )
+        event = asyncio.run(asyncio.wait_for(compactor.aserve(rows), 20)).event
+        assert event is not None
+        assert event == compactor.serve(rows).event
+        assert "the archive could not be written" in event.reason

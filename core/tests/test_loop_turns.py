@@ -132,3 +132,30 @@ def test_a_new_turn_tries_again() -> None:
     assert memo.fruitless == 2
     rows = [Row(id="1", messages=[{"role": "user", "content": "go"}])]
     assert DurableCompactor("openai-chat", SETTINGS).serve(rows, None, memo).memo.fruitless == 0
+
+
+def test_a_step_that_is_repeated_folds_once() -> None:
+    """Where the provider failed the same step is taken again: what it counted before the fold says nothing of now."""
+    summarizer = RememberingSummarizer()
+    loop = LoopCompactor("openai-chat", SETTINGS, summarizer)
+    messages: list[Json] = [
+        {"role": "user", "content": "go"},
+        *(one for many in steps("openai-chat", 20) for one in many),
+    ]
+    stepped = loop.step(messages, usage=5_000)
+    assert stepped.event is not None
+    again = [loop.step(messages, usage=5_000, memo=stepped.memo) for _ in range(3)]
+    assert [one.messages for one in again] == [stepped.messages] * 3
+    assert [one.event for one in again] == [None] * 3
+    assert len(summarizer.requests) == 1
+
+
+def test_a_count_of_another_prompt_is_not_believed() -> None:
+    """With the memo lost the last step's count is of what was folded: far below what is sent now."""
+    messages: list[Json] = [
+        {"role": "user", "content": "go"},
+        *(one for many in steps("openai-chat", 40) for one in many),
+    ]
+    stepped = LoopCompactor("openai-chat", SETTINGS, RememberingSummarizer()).step(messages, usage=900)
+    assert stepped.event is not None
+    assert stepped.event.kind == "done"

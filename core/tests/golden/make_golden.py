@@ -289,7 +289,12 @@ MANY = evolve(
     index=Index(id="fedcba9876543210" * 2, chars=800, kind="index", blobs=30, archive=2),
 )
 MEMO = Memo(
-    consumed=14, digest="0123456789abcdef" * 4, kept=(0, 9), fold=evolve(FOLD, boundary="", made_at=""), fruitless=1
+    consumed=14,
+    digest="0123456789abcdef" * 4,
+    kept=(0, 9),
+    fold=evolve(FOLD, boundary="", made_at=""),
+    made_at=20,
+    fruitless=1,
 )
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 

@@ -119,8 +119,8 @@ class LoopCompactor:
 
         Args:
             messages: the whole list of the turn, as if nothing was ever folded in it.
-            usage: what the last step took, its answer included, as the provider counted (`tokens_of`); None: it is
-                estimated.
+            usage: what the last step took, its answer included, as the provider counted (`tokens_of`), with the memo
+                of that step; None: it is estimated, as after a restart without the memo.
             memo: `Stepped.memo` of the step before, `Served.memo` for the first; None: the compactor's own.
 
         Raises:
@@ -185,7 +185,13 @@ class LoopCompactor:
         room = room_of(self._folding.summarize, plan.budgets.window, plan.budgets.summary)
         summary = yield from summary_of(more, memo.summary or None, room, self._estimator)
         record, texts = self._recorded(plan, memo, consumed, kept, summary)
-        made = Memo(consumed=consumed, digest=digest_of(plan.messages[:consumed]), kept=kept, fold=record)
+        made = Memo(
+            consumed=consumed,
+            digest=digest_of(plan.messages[:consumed]),
+            kept=kept,
+            fold=record,
+            made_at=len(plan.messages),
+        )
         after = plan.size.of(self._tokens(self._candidate(plan.messages, made)))
         return _Folded(
             memo=evolve(made, fruitless=memo.fruitless + (after > plan.budgets.trigger)),
@@ -271,7 +277,7 @@ class LoopCompactor:
         last = max((at + 1 for at, message in enumerate(messages) if message.role == "assistant"), default=0)
         since = self._estimator.messages(messages[max(last, memo.consumed) :])
         all_of_it = self._tokens(candidate)
-        if usage is None or not last:
+        if usage is None or last <= memo.made_at:  # none, or counted before the fold
             return Measured(tokens=all_of_it)
         return Measured.from_count(usage, all_of_it - since, since)
 

@@ -89,10 +89,13 @@ def measured(prompt: Prompt, estimator: Estimator) -> Measured:
     sizes = [estimator.messages(messages) for _, messages in prompt.rows]
     fixed = estimator.beside + estimator.messages(prompt.opening)
     counts_hold = prompt.record is None
-    anchor, since = None, 0
+    anchor, since, before = None, 0, 0
     for at, (row, _) in enumerate(prompt.rows):
         if counts_hold and (tokens := tokens_of(row.tokens)) is not None:
-            anchor, since = tokens, at + 1
+            if tokens < before:  # counted of a fold that is not served: its record is lost, or another branch's
+                anchor = None
+                break
+            anchor, since, before = tokens, at + 1, tokens
         counts_hold = counts_hold or (prompt.record is not None and row.id == prompt.record.made_at)
     if anchor is None:
         return Measured(tokens=fixed + sum(sizes))

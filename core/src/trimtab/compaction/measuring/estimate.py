@@ -99,8 +99,13 @@ class Measured:
 
     @classmethod
     def from_count(cls, counted: int, estimated: int, since: int) -> Measured:
-        """From what the provider counted, the estimate of the same, and that of what came since."""
-        return cls(tokens=counted + since, scale=max(_LEAST_SCALE, counted / max(1, estimated)))
+        """From what the provider counted, the estimate of the same, and that of what came since.
+
+        A count that is far below the estimate was of a smaller prompt, of which was folded more: it is not believed.
+        """
+        if counted < _LEAST_SCALE * estimated:
+            return cls(tokens=estimated + since)
+        return cls(tokens=counted + since, scale=counted / max(1, estimated))
 
     def of(self, estimate: int) -> int:
         """What an estimate of some of its messages is likely to be, as the provider counts."""

@@ -118,7 +118,10 @@ class Archiver:
     def put(self, texts: Mapping[str, str]) -> None:
         """Write them. Raises what the store raises."""
         if texts and self._store is not None:
-            self._store.put(texts, owner=self._owner)
+            try:
+                self._store.put(texts, owner=self._owner)
+            except StopIteration as error:  # no future of asyncio's takes this
+                raise RuntimeError("the store raised StopIteration") from error
 
 
 def bounded(record: FoldRecord, budgets: Budgets, estimator: Estimator) -> FoldRecord:

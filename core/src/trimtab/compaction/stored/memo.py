@@ -54,6 +54,7 @@ class Memo:
         kept: the places of those that are sent all the same, in order: what the system says, the summary of a durable
             fold, the request that the turn works on.
         fold: what stands in the place of the others; None while nothing is folded. Its `boundary` is "": no row's.
+        made_at: how many messages there were when it was folded: what the provider counted before is out of date.
         fruitless: attempts that could not bring the prompt below the trigger.
     """
 
@@ -61,6 +62,7 @@ class Memo:
     digest: str = ""
     kept: tuple[int, ...] = ()
     fold: FoldRecord | None = None
+    made_at: int = 0
     fruitless: int = 0
 
     @property
@@ -89,7 +91,7 @@ def checked_memo(memo: Memo) -> Memo:
 def dump_memo(memo: Memo) -> dict[str, Json]:
     """The memo as JSON, to be stored beside the record, for the next turn in another process."""
     said = {"consumed": memo.consumed, "digest": memo.digest, "kept": list(memo.kept)}
-    return {"v": _VERSION, **said, "fold": dump_record(memo.fold), "fruitless": memo.fruitless}
+    return {"v": _VERSION, **said, "fold": dump_record(memo.fold), "made_at": memo.made_at, "fruitless": memo.fruitless}
 
 
 def load_memo(value: Json) -> Memo:
