@@ -176,6 +176,7 @@ DAMAGED: dict[str, tuple[Any, str]] = {
     "places out of order": ({"kept": [1, 0]}, "damaged"),
     "a place beyond": ({"kept": [10_000]}, "damaged"),
     "less than nothing": ({"consumed": -1}, "damaged"),
+    "made before anything": ({"made_at": -1}, "made_at -1"),
     "fewer attempts than none": ({"fruitless": -1}, "damaged"),
     "nothing for what is folded": ({"fold": None}, "damaged"),
     "a fold of nothing": ({"consumed": 0, "kept": []}, "damaged"),

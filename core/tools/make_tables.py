@@ -137,10 +137,12 @@ def case_runs(pairs: list[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
 
 
 def spell_ranges(found: list[tuple[int, int]]) -> str:
+    """Ranges as words: `41`, `41-5a`."""
     return " ".join(f"{first:x}" if first == last else f"{first:x}-{last:x}" for first, last in found)
 
 
 def spell_runs(runs: list[tuple[int, int, int, int]]) -> str:
+    """Runs as words, each with its step and its distance: `41-5a+20`, `100-12e/2+1`."""
     words = []
     for first, last, step, distance in runs:
         span = f"{first:x}" if first == last else f"{first:x}-{last:x}"
@@ -149,12 +151,14 @@ def spell_runs(runs: list[tuple[int, int, int, int]]) -> str:
 
 
 def constant(name: str, doc: str, value: str) -> str:
+    """A constant of the module: its words, wrapped, and what they are."""
     lines = textwrap.wrap(value, 112, break_on_hyphens=False)
     body = "\n".join(f'    "{line} "' for line in lines[:-1]) + f'\n    "{lines[-1]}"'
     return f'{name} = (\n{body.lstrip(chr(10))}\n)\n"""{doc}"""\n'
 
 
 def module() -> str:
+    """The whole text of the module that holds the tables."""
     return "\n".join(
         (
             f'"""Unicode {unicodedata.unidata_version} as trimtab froze it; written by `core/tools/make_tables.py`.',
@@ -180,6 +184,7 @@ def module() -> str:
 
 
 def main() -> int:
+    """Write the module, or say whether it would change. The exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file would change")
     check = parser.parse_args().check

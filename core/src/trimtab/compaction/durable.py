@@ -18,7 +18,7 @@ from trimtab.compaction.measuring.estimate import Estimator, Measured
 from trimtab.compaction.prompt import Prompt, checked_rows, measured, prompt_of
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
-from trimtab.compaction.stored.archive import Archiver, bounded
+from trimtab.compaction.stored.archive import Archiver
 from trimtab.compaction.stored.manifests import Retained, blobs_of, files_of, retained
 from trimtab.compaction.stored.memo import Memo, checked_memo, is_summary, with_memo
 from trimtab.compaction.stored.record import FoldRecord, summary_text
@@ -200,11 +200,7 @@ class DurableCompactor:
             files=_each([*before.files, *files_of(folded)]),
             blobs=_each([*before.blobs, *blobs]),
         )
-        texts: dict[str, str] = {}
-        if self._archiver.is_on:
-            record, texts = self._archiver.archived(record, messages)
-        else:
-            record = bounded(record, plan.budgets, plan.estimator)
+        record, texts = self._archiver.archived(record, messages, plan.budgets, plan.estimator)
         return self._measured(plan, record, len(messages), texts, now)
 
     def _measured(

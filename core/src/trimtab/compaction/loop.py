@@ -17,7 +17,7 @@ from trimtab.compaction.measuring.estimate import Estimator, Measured
 from trimtab.compaction.measuring.usage import tokens_of
 from trimtab.compaction.repair import Repair, repaired
 from trimtab.compaction.settings import Budgets, FoldSettings, checked_settings
-from trimtab.compaction.stored.archive import Archiver, bounded
+from trimtab.compaction.stored.archive import Archiver
 from trimtab.compaction.stored.manifests import Retained, retained
 from trimtab.compaction.stored.memo import (
     Memo,
@@ -213,9 +213,7 @@ class LoopCompactor:
             files=tuple(dict.fromkeys([*before.files, *self._unnamed(plan.messages[at] for at in kept)])),
             blobs=tuple(dict.fromkeys([*before.blobs, *blobs_named(plan.messages, gone)])),
         )
-        if self._archiver.is_on:
-            return self._archiver.archived(record, [plan.messages[at] for at in gone])
-        return bounded(record, plan.budgets, self._estimator), {}
+        return self._archiver.archived(record, [plan.messages[at] for at in gone], plan.budgets, self._estimator)
 
     def _unnamed(self, kept: Iterable[Message]) -> tuple[Attachment, ...]:
         """The files that no summary names which is sent on."""

@@ -29,7 +29,7 @@ from trimtab.types import BlobStore, Json
 from trimtab.wire.histories import Message, Part
 from trimtab.wire.nodes import items, member
 
-__all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived", "bounded"]
+__all__ = ["Archive", "Archiver", "archive_of", "archive_row", "archived"]
 
 _TOOL: Final = "archive"
 _NAMES: Final = 4  # the trigger is at least so many times what the names of omitted texts take
@@ -94,11 +94,16 @@ class Archiver:
         self._store = store
         self._owner = owner or ""
 
-    def archived(self, record: FoldRecord, messages: Sequence[Message]) -> tuple[FoldRecord, dict[str, str]]:
+    def archived(
+        self, record: FoldRecord, messages: Sequence[Message], budgets: Budgets, estimator: Estimator
+    ) -> tuple[FoldRecord, dict[str, str]]:
         """The record with the archive of these messages too, and the texts for the store by their ids.
 
         Where it has too many texts to name them one by one it has an index, written again when that lacks as many.
+        Without a store it has the newest names that leave room for what is said.
         """
+        if self._store is None:
+            return _bounded(record, budgets, estimator), {}
         new = _archive(messages)
         record = evolve(record, archive=tuple(dict.fromkeys([*record.archive, *new.entries])))
         blobs, archive = len(record.blobs), len(record.archive)
@@ -110,11 +115,6 @@ class Archiver:
         index = Index(id=blob_id(text), chars=len(text), kind="index", blobs=blobs, archive=archive)
         return evolve(record, index=index), {**new.blobs, index.id: text}
 
-    @property
-    def is_on(self) -> bool:
-        """Whether there is a store."""
-        return self._store is not None
-
     def put(self, texts: Mapping[str, str]) -> None:
         """Write them. Raises what the store raises."""
         if texts and self._store is not None:
@@ -124,9 +124,9 @@ class Archiver:
                 raise RuntimeError("the store raised StopIteration") from error
 
 
-def bounded(record: FoldRecord, budgets: Budgets, estimator: Estimator) -> FoldRecord:
-    """The record without a store: with the newest names that leave room for what is said, and no index, which has no
-    place. The summary would else grow with every text that was ever omitted.
+def _bounded(record: FoldRecord, budgets: Budgets, estimator: Estimator) -> FoldRecord:
+    """With the newest names that fit a part of the trigger, and no index, which has no place without a store. The
+    summary would else grow with every text that was ever omitted.
     """
     room, end = budgets.trigger // _NAMES, len(record.blobs)
     while end and (room := room - estimator.text(f"{record.blobs[end - 1].uri}, ")) >= 0:

@@ -20,7 +20,9 @@ __all__ = ["Retained", "blobs_of", "files_of", "retained"]
 
 @frozen(kw_only=True)
 class Retained:
-    """What the model may open, by the rows as they are stored, folded ones too. Everything in it is named to the model.
+    """What the model may open, by the rows as they are stored, folded ones too.
+
+    All of it is named to the model, directly or in an index; without a store, where names have a bound, the newest.
 
     Attributes:
         files: attachments. The file tool opens these, and nothing else.

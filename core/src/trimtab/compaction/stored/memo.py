@@ -105,9 +105,9 @@ def load_memo(value: Json) -> Memo:
     memo = opened({**value, "fold": None} if isinstance(value, dict) and "fold" in value else value, Memo, "memo")
     memo = evolve(memo, fold=load_record(value["fold"]))
     kept = sorted({at for at in memo.kept if 0 <= at < memo.consumed})
-    if min(memo.consumed, memo.fruitless) < 0 or list(memo.kept) != kept:
-        said = f"{memo.consumed} messages folded, {memo.kept!r:.80} kept, {memo.fruitless} attempts in vain"
-        raise CallerError(f"the stored memo is damaged: it says {said}")
+    if min(memo.consumed, memo.made_at, memo.fruitless) < 0 or list(memo.kept) != kept:
+        said = f"consumed {memo.consumed}, kept {memo.kept!r:.80}, made_at {memo.made_at}, fruitless {memo.fruitless}"
+        raise CallerError(f"the stored memo is damaged: {said}")
     if (memo.consumed > 0) != (memo.fold is not None):
         raise CallerError(f"the stored memo is damaged: of {memo.consumed} messages and their fold one is missing")
     return memo

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import define, field
+
 from trimtab.compress.arguments.calls import (
     are_arguments,
     arguments_of,
@@ -83,26 +85,20 @@ def _is_call(item: Json) -> bool:
     return isinstance(item, dict) and not is_foreign(item) and (arguments_of(item) is not None or is_other_call(item))
 
 
+@define(eq=False)
 class _Elements:
     """One walk over an array."""
 
-    def __init__(
-        self,
-        items: list[Json],
-        found: Found,
-        left_open: frozenset[int],
-        slot: bool,
-        open_text: Callable[[str], None],
-        open_value: Callable[[Json], None],
-    ) -> None:
-        self.items = items
-        self.found = found
-        self.left_open = left_open
-        self.slot = slot
-        self.open_text = open_text
-        self.open_value = open_value
-        self.beside: bool | None = None  # whether a call stands in the array, beside which other blocks may stand
-        self.header: tuple[LineEntry, list[str]] | None = None  # and the texts that follow it
+    items: list[Json]
+    found: Found
+    left_open: frozenset[int]
+    slot: bool
+    open_text: Callable[[str], None]
+    open_value: Callable[[Json], None]
+    beside: bool | None = field(default=None, init=False)
+    """Whether a call stands in the array, beside which other blocks may stand."""
+    header: tuple[LineEntry, list[str]] | None = field(default=None, init=False)
+    """And the texts that follow it."""
 
     def run(self) -> None:
         for item in self.items:
