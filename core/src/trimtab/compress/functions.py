@@ -14,6 +14,7 @@ from trimtab.compress.config import CompressConfig
 from trimtab.compress.nudge import due
 from trimtab.compress.own import waiting_calls
 from trimtab.compress.rebuild import conversation_of, replay
+from trimtab.compress.refs.conversation import Conversation
 from trimtab.compress.refs.observe import observe
 from trimtab.compress.search import Hit, search
 from trimtab.compress.shown import shown, shown_tokens
@@ -50,9 +51,7 @@ def apply_calls(
     Raises:
         CallerError: the protocol is unknown, cannot be found out, or has no conversations.
     """
-    config = config or CompressConfig()
-    now = conversation_of(messages, protocol)
-    known = observe(state or CompressState(), now, config)
+    known, now, config = _known(messages, config, protocol, state)
     waiting = waiting_calls(now, config)
     known = replay(known, now, config, waiting.places)
     if not waiting.places:
@@ -73,9 +72,7 @@ def render(
     Raises:
         CallerError: as `apply_calls`.
     """
-    config = config or CompressConfig()
-    now = conversation_of(messages, protocol)
-    known = observe(state or CompressState(), now, config)
+    known, now, config = _known(messages, config, protocol, state)
     return now.shape.write(messages, shown(known, now, config))
 
 
@@ -135,7 +132,14 @@ def report(
 def _board(
     messages: Json, config: CompressConfig | None, protocol: str | WireProtocol | None, state: CompressState | None
 ) -> tuple[Board, CompressState]:
+    known, now, config = _known(messages, config, protocol, state)
+    return Board(known, now, config), known
+
+
+def _known(
+    messages: Json, config: CompressConfig | None, protocol: str | WireProtocol | None, state: CompressState | None
+) -> tuple[CompressState, Conversation, CompressConfig]:
+    """The state with every message taken in, the conversation, and the configuration."""
     config = config or CompressConfig()
     now = conversation_of(messages, protocol)
-    known = observe(state or CompressState(), now, config)
-    return Board(known, now, config), known
+    return observe(state or CompressState(), now, config), now, config
